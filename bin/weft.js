@@ -1,0 +1,2 @@
+#!/usr/bin/env node
+import '../dist/tools/main.js';
