@@ -1,0 +1,72 @@
+import type { Readable } from 'node:stream';
+
+/** Values for the `{name:Type}` placeholders of a statement. */
+export type Params = Readonly<Record<string, unknown>>;
+
+/** What a statement may need besides its text. */
+export interface StatementOptions {
+  /** What the statement is called in metrics and logs, e.g. `tx.by_hash`. */
+  readonly name: string;
+  /** When the answer is of no more use, in milliseconds since the epoch: the engine stops then. */
+  readonly deadline?: number | undefined;
+  /** The id of the request that wants it; it is found again in the engine's own query log. */
+  readonly request_id?: string | undefined;
+  /** Reads go before writes that wait for the engine. Default: read. */
+  readonly priority?: 'read' | 'write' | undefined;
+}
+
+/**
+ * ClickHouse as the stores see it: statements with typed parameters, JSON lines in, bytes
+ * out. The engine behind it is embedded or a server.
+ */
+export interface Database {
+  /** Runs a statement that gives no rows. */
+  command(sql: string, params: Params, options: StatementOptions): Promise<void>;
+  /** Runs a query; UInt64 columns come as numbers, wider ones must be cast to text. */
+  rows<T>(sql: string, params: Params, options: StatementOptions): Promise<T[]>;
+  /** Runs a query and gives the answer in a format of ClickHouse, as bytes. */
+  bytes(sql: string, format: string, params: Params, options: StatementOptions): Promise<Buffer>;
+  /**
+   * Inserts rows.
+   *
+   * @param table the qualified table, with its column list where a column is ephemeral.
+   * @param lines rows in JSONEachRow, one a line; an empty text inserts nothing.
+   */
+  insert(table: string, lines: string, options: StatementOptions): Promise<void>;
+  /** Waits for what runs and closes the engine. */
+  close(): Promise<void>;
+}
+
+/** The query or insert did not finish before its deadline. */
+export class QueryTimeout extends Error {
+  override name = 'QueryTimeout';
+}
+
+/** The engine cannot be reached; the same statement may work later. */
+export class DatabaseUnavailable extends Error {
+  override name = 'DatabaseUnavailable';
+}
+
+/** All bytes of a stream. */
+export function readAll(stream: Readable): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    stream.on('error', reject);
+  });
+}
+
+/** Objects from JSON lines. */
+export function parseLines<T>(bytes: Buffer): T[] {
+  const text = bytes.toString('utf8').trimEnd();
+  return text === '' ? [] : (JSON.parse(`[${text.replaceAll('\n', ',')}]`) as T[]);
+}
+
+/** Seconds until a deadline for `max_execution_time`, undefined without one. @throws QueryTimeout when it is over. */
+export function secondsLeft(deadline: number | undefined, name: string): number | undefined {
+  if (deadline === undefined) return undefined;
+  const seconds = (deadline - Date.now()) / 1000;
+  if (seconds <= 0) throw new QueryTimeout(`${name} ran out of time while it waited for its turn`);
+  return seconds;
+}

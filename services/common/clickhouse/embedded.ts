@@ -1,0 +1,120 @@
+import { mkdirSync } from 'node:fs';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { UserError } from '../errors.js';
+import {
+  type Database,
+  type Params,
+  parseLines,
+  QueryTimeout,
+  readAll,
+  type StatementOptions,
+  secondsLeft,
+} from './database.js';
+import { createTurns } from './turns.js';
+
+/** ClickHouse's error code for a query that ran past max_execution_time. */
+const timeoutExceeded = '159';
+
+/** Settings of the whole session: constant, so it does no harm that they stay. */
+const sessionSettings = `SET output_format_json_quote_64bit_integers = 0, async_insert = 0, insert_deduplicate = 0,
+  mutations_sync = 2, log_queries = 0, max_threads = 2`;
+
+/**
+ * Opens the embedded engine (npm chdb) on a folder. One process may have a folder open.
+ *
+ * @throws UserError when another process has it, or when the engine is not installed.
+ */
+export async function openEmbedded(folder: string): Promise<Database> {
+  mkdirSync(folder, { recursive: true });
+  const client = await connect(folder);
+  const turns = createTurns();
+  let closed = false;
+
+  /** Runs a statement in its turn and gives what it printed. */
+  const run = (sql: string, format: string, params: Params, options: StatementOptions): Promise<Buffer> =>
+    turns.take(options.priority ?? 'read', async () => {
+      if (closed) throw new Error('the database is closed');
+      const seconds = secondsLeft(options.deadline, options.name);
+      // Written into the SQL: settings given to the client would stay on the session.
+      const limit = seconds === undefined ? '' : ` SETTINGS max_execution_time = ${seconds.toFixed(3)}`;
+      const output = format === '' ? '' : ` FORMAT ${format}`;
+      try {
+        const answer = await client.exec({ query: `${sql}${limit}${output}`, query_params: { ...params } });
+        return await readAll(answer.stream);
+      } catch (error) {
+        await dropLeftovers(client);
+        throw asKnownError(error, options.name);
+      }
+    });
+
+  return {
+    async command(sql, params, options) {
+      await run(sql, '', params, options);
+    },
+    async rows<T>(sql: string, params: Params, options: StatementOptions) {
+      return parseLines<T>(await run(sql, 'JSONEachRow', params, options));
+    },
+    bytes: run,
+    async insert(table, lines, options) {
+      if (lines === '') return;
+      await run(
+        `INSERT INTO ${table} FORMAT JSONEachRow\n${lines}`,
+        '',
+        {},
+        { ...options, priority: 'write', deadline: undefined },
+      );
+    },
+    async close() {
+      if (closed) return;
+      // The engine crashes the process when it is closed under a running query.
+      await turns.take('write', async () => {
+        closed = true;
+      });
+      await turns.idle();
+      await client.close();
+    },
+  };
+}
+
+async function connect(folder: string): Promise<ClickHouseClient> {
+  const chdb = await import('chdb/connection').catch((cause: unknown) => {
+    throw new UserError(
+      'the embedded ClickHouse (npm package chdb) is not installed here: set CLICKHOUSE_URL to a server',
+      { cause },
+    );
+  });
+  try {
+    const client = createClient({ connection: chdb.createChdbConnection({ path: folder }) } as never);
+    await client.command({ query: sessionSettings });
+    return client;
+  } catch (error) {
+    if (/lock file|Code: 76/i.test(String(error))) {
+      throw new UserError(
+        `another process has the embedded database in ${folder} open: give this one a DATA_DIR of its own, or set CLICKHOUSE_URL`,
+      );
+    }
+    throw error;
+  }
+}
+
+/**
+ * A statement that fails half-way leaves what it had printed in the engine's buffer, and
+ * the next statement's answer begins with it (seen with chdb 3.4.0 after a timeout). Ask
+ * for a known answer until it comes back clean, before anybody else has a turn.
+ */
+async function dropLeftovers(client: ClickHouseClient): Promise<void> {
+  for (let attempt = 0; attempt < 10; attempt++) {
+    try {
+      const answer = await client.exec({ query: `SELECT 'clean' FORMAT TSVRaw` });
+      if ((await readAll(answer.stream)).toString() === 'clean\n') return;
+    } catch {
+      // asked again
+    }
+  }
+  throw new Error('the embedded ClickHouse does not recover from a failed statement');
+}
+
+function asKnownError(error: unknown, name: string): unknown {
+  const code = (error as { code?: unknown }).code;
+  return code === timeoutExceeded ? new QueryTimeout(`${name} ran out of time`, { cause: error }) : error;
+}

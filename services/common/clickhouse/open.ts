@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import type { Metrics } from '../metrics.js';
+import type { Database, StatementOptions } from './database.js';
+import { openEmbedded } from './embedded.js';
+import { openServer } from './server.js';
+
+/** Which engine to use, as the configuration says. */
+export interface DatabaseConfig {
+  readonly DATA_DIR: string;
+  readonly CLICKHOUSE_URL: string;
+  readonly CLICKHOUSE_USER: string;
+  readonly CLICKHOUSE_PASSWORD: string;
+  readonly CLICKHOUSE_CLUSTER: string;
+}
+
+/** Opens the engine: a server when CLICKHOUSE_URL is set, else the embedded one in DATA_DIR. */
+export async function openDatabase(config: DatabaseConfig): Promise<Database> {
+  if (config.CLICKHOUSE_URL === '') return openEmbedded(join(config.DATA_DIR, 'clickhouse'));
+  return openServer({
+    url: config.CLICKHOUSE_URL,
+    username: config.CLICKHOUSE_USER,
+    password: config.CLICKHOUSE_PASSWORD,
+    replicated: config.CLICKHOUSE_CLUSTER !== '',
+  });
+}
+
+/** The same database, with its statements timed and counted as those of a service. Closing stays with the owner. */
+export function measured(database: Database, service: string, metrics: Metrics): Database {
+  const timed = async <T>(options: StatementOptions, work: () => Promise<T>): Promise<T> => {
+    const end = metrics.querySeconds.startTimer({ service, statement: options.name });
+    try {
+      return await work();
+    } catch (error) {
+      metrics.queryErrors.inc({ service, statement: options.name });
+      throw error;
+    } finally {
+      end();
+    }
+  };
+  return {
+    command: (sql, params, options) => timed(options, () => database.command(sql, params, options)),
+    rows: <T>(sql: string, params: Readonly<Record<string, unknown>>, options: StatementOptions) =>
+      timed(options, () => database.rows<T>(sql, params, options)),
+    bytes: (sql, format, params, options) =>
+      timed(options, () => database.bytes(sql, format, params, options)),
+    insert: (table, lines, options) => timed(options, () => database.insert(table, lines, options)),
+    close: async () => {},
+  };
+}

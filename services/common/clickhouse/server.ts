@@ -1,0 +1,108 @@
+import { Readable } from 'node:stream';
+import { createClient } from '@clickhouse/client';
+import {
+  type Database,
+  DatabaseUnavailable,
+  type Params,
+  parseLines,
+  QueryTimeout,
+  readAll,
+  type StatementOptions,
+  secondsLeft,
+} from './database.js';
+
+/** ClickHouse's error code for a query that ran past max_execution_time. */
+const timeoutExceeded = '159';
+
+/** Node's codes for a server that is not there or went away. */
+const unreachable = /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|socket hang up/i;
+
+export interface ServerOptions {
+  /** http(s)://[user:password@]host:port */
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  /** Whether the tables are replicated: then a write counts once a quorum has it, and reads see it. */
+  readonly replicated: boolean;
+}
+
+/** A ClickHouse server over HTTP, with the same statements as the embedded engine. */
+export function openServer(options: ServerOptions): Database {
+  const url = new URL(options.url);
+  const username = options.username || decodeURIComponent(url.username) || 'default';
+  const password = options.password || decodeURIComponent(url.password);
+  url.username = '';
+  url.password = '';
+  const client = createClient({
+    url,
+    username,
+    password,
+    compression: { request: true, response: false },
+    max_open_connections: 16,
+    request_timeout: 120_000,
+    clickhouse_settings: {
+      output_format_json_quote_64bit_integers: 0,
+      async_insert: 0,
+      insert_deduplicate: 0,
+      mutations_sync: '2',
+      distributed_foreground_insert: 1,
+      ...(options.replicated ? { insert_quorum: 'auto', select_sequential_consistency: '1' } : {}),
+    },
+  });
+
+  const guarded = async <T>(
+    statement: StatementOptions,
+    work: (settings: Record<string, string | number>) => Promise<T>,
+  ): Promise<T> => {
+    const seconds = secondsLeft(statement.deadline, statement.name);
+    const settings = {
+      ...(seconds === undefined ? {} : { max_execution_time: seconds }),
+      ...(statement.request_id === undefined ? {} : { log_comment: statement.request_id }),
+    };
+    try {
+      return await work(settings);
+    } catch (error) {
+      if ((error as { code?: unknown }).code === timeoutExceeded)
+        throw new QueryTimeout(`${statement.name} ran out of time`, { cause: error });
+      if (unreachable.test(`${(error as { code?: unknown }).code} ${String(error)}`)) {
+        throw new DatabaseUnavailable(`${statement.name}: the ClickHouse server does not answer`, {
+          cause: error,
+        });
+      }
+      throw error;
+    }
+  };
+
+  const bytes = (sql: string, format: string, params: Params, statement: StatementOptions): Promise<Buffer> =>
+    guarded(statement, async (clickhouse_settings) => {
+      const answer = await client.exec({
+        query: `${sql} FORMAT ${format}`,
+        query_params: { ...params },
+        clickhouse_settings,
+      });
+      return readAll(answer.stream);
+    });
+
+  return {
+    command: (sql, params, statement) =>
+      guarded(statement, async (clickhouse_settings) => {
+        await client.command({ query: sql, query_params: { ...params }, clickhouse_settings });
+      }),
+    async rows<T>(sql: string, params: Params, statement: StatementOptions) {
+      return parseLines<T>(await bytes(sql, 'JSONEachRow', params, statement));
+    },
+    bytes,
+    async insert(table, lines, statement) {
+      if (lines === '') return;
+      await guarded({ ...statement, deadline: undefined }, async (clickhouse_settings) => {
+        const { stream } = await client.exec({
+          query: `INSERT INTO ${table} FORMAT JSONEachRow`,
+          values: Readable.from([lines], { objectMode: false }),
+          clickhouse_settings,
+        });
+        await readAll(stream);
+      });
+    },
+    close: () => client.close(),
+  };
+}

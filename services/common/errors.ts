@@ -1,0 +1,34 @@
+import { status } from '@grpc/grpc-js';
+
+/**
+ * The one error that crosses the wire: a gRPC status code and a message for the caller.
+ * `cause` is for the log and is never sent.
+ */
+export class RpcError extends Error {
+  readonly code: status;
+
+  constructor(code: status, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'RpcError';
+    this.code = code;
+  }
+}
+
+/** The caller sent something that cannot be right; the message names it. */
+export const invalidArgument = (message: string): RpcError => new RpcError(status.INVALID_ARGUMENT, message);
+
+/** What was asked for is well-formed but not there. */
+export const notFound = (message: string): RpcError => new RpcError(status.NOT_FOUND, message);
+
+/** This rollup does not have what was asked for. */
+export const unimplemented = (message: string): RpcError => new RpcError(status.UNIMPLEMENTED, message);
+
+/** The user's mistake: printed as it stands, without a stack, and the process ends with code 1. */
+export class UserError extends Error {
+  override name = 'UserError';
+}
+
+/** The text of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { Metadata } from '@grpc/grpc-js';
+
+/** Metadata key that carries the request id from HTTP to SQL. */
+export const requestIdKey = 'x-request-id';
+
+/** What a handler knows about the call it answers. */
+export interface CallContext {
+  /** When the caller stops waiting, in milliseconds since the epoch; undefined without a deadline. */
+  readonly deadline: number | undefined;
+  /** The id of the HTTP request behind the call, or a new one. */
+  readonly request_id: string;
+  /** Aborted when the caller went away or the deadline passed. */
+  readonly signal: AbortSignal;
+}
+
+/** Reads the context of a server-side call. */
+export function contextOf(
+  call: { metadata: Metadata; getDeadline(): Date | number },
+  signal: AbortSignal,
+): CallContext {
+  const given = call.metadata.get(requestIdKey)[0];
+  const deadline = call.getDeadline();
+  const at = deadline instanceof Date ? deadline.getTime() : deadline;
+  return {
+    deadline: Number.isFinite(at) ? at : undefined,
+    request_id: typeof given === 'string' && given !== '' ? given : randomUUID(),
+    signal,
+  };
+}

@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  ServerCredentials as Credentials,
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  Server,
+  type ServerCredentials,
+  type ServerWritableStream,
+  type ServiceDefinition,
+  type StatusObject,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
+import { ReflectionService } from '@grpc/reflection';
+import { HealthImplementation } from 'grpc-health-check';
+import { DatabaseUnavailable, QueryTimeout } from '../clickhouse/database.js';
+import { messageOf, RpcError } from '../errors.js';
+import type { Log } from '../log.js';
+import type { Metrics } from '../metrics.js';
+import { packageRoot } from '../paths.js';
+import { type CallContext, contextOf } from './context.js';
+
+/** The largest message either side takes: a block of thousands of txs is one message. */
+export const maxMessageBytes = 256 * 1024 * 1024;
+
+/** What the handlers of a server share. */
+export interface HandlerEnvironment {
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** A unary handler written as a function that returns a promise. */
+export type Unary<Request, Response> = (request: Request, context: CallContext) => Promise<Response>;
+
+/** A streaming handler: what it yields is sent, no faster than the client reads. */
+export type Streaming<Request, Response> = (
+  request: Request,
+  context: CallContext,
+) => AsyncIterable<Response>;
+
+/** Makes a grpc-js handler of a unary function: errors become statuses, calls are timed. */
+export function unary<Request, Response>(
+  environment: HandlerEnvironment,
+  handler: Unary<Request, Response>,
+): handleUnaryCall<Request, Response> {
+  return (call, callback) => {
+    const controller = new AbortController();
+    call.on('cancelled', () => controller.abort());
+    const context = contextOf(call, controller.signal);
+    const end = environment.metrics.rpcSeconds.startTimer({ method: call.getPath() });
+    handler(call.request, context).then(
+      (response) => {
+        end({ code: 'OK' });
+        callback(null, response);
+      },
+      (error: unknown) => {
+        const answer = toStatus(error, context, call.getPath(), environment.log);
+        end({ code: status[answer.code ?? status.UNKNOWN] });
+        callback(answer);
+      },
+    );
+  };
+}
+
+/** Makes a grpc-js handler of an async generator, with backpressure. */
+export function streaming<Request, Response>(
+  environment: HandlerEnvironment,
+  handler: Streaming<Request, Response>,
+): handleServerStreamingCall<Request, Response> {
+  return (call) => {
+    const controller = new AbortController();
+    call.on('cancelled', () => controller.abort());
+    const context = contextOf(call, controller.signal);
+    pump(call, handler(call.request, context), controller.signal).then(
+      () => call.end(),
+      (error: unknown) => {
+        // A failing stream must emit the status: destroying the call leaves the client hanging.
+        if (controller.signal.aborted) call.end();
+        else call.emit('error', toStatus(error, context, call.getPath(), environment.log));
+      },
+    );
+  };
+}
+
+async function pump<Request, Response>(
+  call: ServerWritableStream<Request, Response>,
+  responses: AsyncIterable<Response>,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const response of responses) {
+    if (signal.aborted) return;
+    if (!call.write(response)) await drained(call, signal);
+  }
+}
+
+function drained(call: ServerWritableStream<unknown, unknown>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      call.off('drain', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    call.on('drain', done);
+    signal.addEventListener('abort', done);
+  });
+}
+
+/** The status that a caller sees of an error; what it must not see goes to the log. */
+function toStatus(
+  error: unknown,
+  context: CallContext,
+  method: string,
+  log: Log,
+): Partial<StatusObject> & Error {
+  if (error instanceof RpcError)
+    return Object.assign(new Error(error.message), { code: error.code, details: error.message });
+  const answer = (code: status, details: string) => Object.assign(new Error(details), { code, details });
+  if (error instanceof QueryTimeout) return answer(status.DEADLINE_EXCEEDED, 'the query ran out of time');
+  log.error({ request_id: context.request_id, method, err: error }, `call failed: ${messageOf(error)}`);
+  if (error instanceof DatabaseUnavailable) return answer(status.UNAVAILABLE, 'the database does not answer');
+  return answer(status.INTERNAL, 'internal error');
+}
+
+/** A service to serve: its generated definition and its handlers. */
+export interface ServedService {
+  readonly definition: ServiceDefinition;
+  readonly implementation: UntypedServiceImplementation;
+}
+
+/** A running gRPC server. */
+export interface RpcServer {
+  /** host:port of the first address, with the real port. */
+  readonly address: string;
+  /** Tells health checks whether the server is ready for calls. */
+  setServing(serving: boolean): void;
+  /** Refuses new calls, waits up to `grace_ms` for running ones, then ends them. */
+  close(grace_ms: number): Promise<void>;
+}
+
+/**
+ * Serves gRPC services with health checking and reflection.
+ *
+ * @param addresses what to listen on: `host:port` (port 0 for any) or `unix:/path`.
+ */
+export async function serveRpc(
+  services: readonly ServedService[],
+  addresses: readonly string[],
+  credentials: ServerCredentials = Credentials.createInsecure(),
+): Promise<RpcServer> {
+  const server = new Server({
+    'grpc.max_receive_message_length': maxMessageBytes,
+    'grpc.max_send_message_length': maxMessageBytes,
+    'grpc.keepalive_time_ms': 30_000,
+    'grpc.keepalive_permit_without_calls': 1,
+  });
+  for (const service of services) server.addService(service.definition, service.implementation);
+  const health = new HealthImplementation({ '': 'NOT_SERVING' });
+  health.addToServer(server as never);
+  const descriptors = readFileSync(join(packageRoot, 'services/common/gen/descriptors.binpb'));
+  new ReflectionService(loadFileDescriptorSetFromBuffer(descriptors)).addToServer(server);
+
+  const ports: number[] = [];
+  for (const address of addresses) {
+    ports.push(
+      await new Promise<number>((resolve, reject) =>
+        server.bindAsync(address, credentials, (error, port) => (error ? reject(error) : resolve(port))),
+      ),
+    );
+  }
+  const first = addresses[0] ?? '';
+  return {
+    address: first.startsWith('unix:') ? first : first.replace(/:\d+$/, `:${ports[0]}`),
+    setServing: (serving) => health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING'),
+    close: (grace_ms) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => server.forceShutdown(), grace_ms);
+        server.tryShutdown(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
+  };
+}

@@ -1,0 +1,132 @@
+import { asInteger, asOneOf, asText, asUrl, asUrls, type Settings } from './config.js';
+import { logLevels } from './log.js';
+
+/** The word that stands for an address prefix in bech32. */
+function asPrefix(text: string): string {
+  if (!/^[a-z][a-z0-9]{0,82}$/.test(text)) throw new Error('must be lower-case letters and digits');
+  return text;
+}
+
+/** A name that is safe inside a statement. */
+function asIdentifier(text: string): string {
+  if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(text)) throw new Error('must be letters, digits, _ and -');
+  return text;
+}
+
+const orEmpty =
+  <T>(parse: (text: string) => T) =>
+  (text: string): T | '' =>
+    text === '' ? '' : parse(text);
+
+/** A PostgreSQL DSN belongs to another indexer's deployment: say what to do with it. */
+function asNoPostgres(text: string): string {
+  if (/^postgres(ql)?:/i.test(text)) {
+    throw new Error(
+      'weft keeps its tables in ClickHouse, not in PostgreSQL: remove DB_DSN, and either let the embedded engine use DATA_DIR or set CLICKHOUSE_URL; the chain is indexed anew from the node',
+    );
+  }
+  if (text !== '') throw new Error('weft does not use it: set DATA_DIR or CLICKHOUSE_URL');
+  return text;
+}
+
+/** How the process talks about itself. */
+export const logSettings = {
+  LOG_LEVEL: {
+    doc: `The least level that is logged: ${logLevels.join(', ')}.`,
+    default: 'info',
+    parse: asOneOf(...logLevels),
+  },
+} satisfies Settings;
+
+/** Where the tables are. */
+export const databaseSettings = {
+  DATA_DIR: {
+    doc: 'Folder of the embedded ClickHouse and of what else must survive a restart. One process may have it open.',
+    default: 'data',
+    parse: asText,
+  },
+  CLICKHOUSE_URL: {
+    doc: 'http(s) URL of a ClickHouse server to use instead of the embedded engine.',
+    default: '',
+    parse: asUrl,
+    secret: true,
+  },
+  CLICKHOUSE_USER: {
+    doc: 'User on that server; default: the one in the URL, else `default`.',
+    default: '',
+    parse: asText,
+  },
+  CLICKHOUSE_PASSWORD: {
+    doc: 'Password on that server; default: the one in the URL.',
+    default: '',
+    parse: asText,
+    secret: true,
+  },
+  CLICKHOUSE_CLUSTER: {
+    doc: 'Name of a ClickHouse cluster: tables are made ON CLUSTER, replicated and distributed over its shards.',
+    default: '',
+    parse: orEmpty(asIdentifier),
+  },
+  CLICKHOUSE_DATABASE: {
+    doc: "Prefix of the services' databases: `weft` gives weft_block, weft_tx and so on.",
+    default: 'weft',
+    parse: asIdentifier,
+  },
+  DB_DSN: {
+    doc: 'Not used: named here because deployments of another indexer have it.',
+    default: '',
+    parse: asNoPostgres,
+    secret: true,
+  },
+} satisfies Settings;
+
+/** Which chain this is. */
+export const chainSettings = {
+  CHAIN_ID: {
+    doc: 'Chain id. Default: what the node says. A node or a data folder of another chain is refused.',
+    default: '',
+    parse: asText,
+  },
+  VM_TYPE: {
+    doc: 'Virtual machine of the rollup: evm, move or wasm.',
+    default: 'evm',
+    parse: asOneOf('evm', 'move', 'wasm'),
+  },
+  ACCOUNT_ADDRESS_PREFIX: { doc: 'Prefix of bech32 account addresses.', default: 'init', parse: asPrefix },
+} satisfies Settings;
+
+/** How to reach the rollup node. */
+export const nodeSettings = {
+  RPC_URL: {
+    doc: 'CometBFT RPC URLs, separated by commas; the next is used while one fails. Unset: the recorded rollup that ships with weft is served.',
+    default: '',
+    parse: asUrls,
+  },
+  REST_URL: { doc: 'Cosmos REST URLs, separated by commas.', default: '', parse: asUrls },
+  JSON_RPC_URL: { doc: 'EVM JSON-RPC URLs, separated by commas (EVM only).', default: '', parse: asUrls },
+  NODE_TIMEOUT_MS: {
+    doc: 'How long to wait for an answer of the node, in milliseconds.',
+    default: '10000',
+    parse: asInteger(100, 600_000),
+  },
+} satisfies Settings;
+
+/** How a service listens. */
+export const serverSettings = {
+  HOST: {
+    doc: 'Address that servers listen on. Inside a container: 0.0.0.0.',
+    default: '127.0.0.1',
+    parse: asText,
+  },
+  OPS_PORT: {
+    doc: 'Port of /metrics, /healthz and /readyz; 0 for any free one.',
+    default: '9090',
+    aliases: ['METRICS_PORT'],
+    parse: asInteger(0, 65_535),
+  },
+  SHUTDOWN_GRACE_MS: {
+    doc: 'How long running calls may go on after SIGTERM, in milliseconds.',
+    default: '3000',
+    parse: asInteger(0, 600_000),
+  },
+} satisfies Settings;
