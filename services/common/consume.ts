@@ -1,0 +1,157 @@
+import { status } from '@grpc/grpc-js';
+import { messageOf, RpcError } from './errors.js';
+import type { BlockServiceClient, RawBlock } from './gen/indexer/block/v1/block.js';
+import { sleep } from './lifecycle.js';
+import type { Log } from './log.js';
+import type { Metrics } from './metrics.js';
+import { callRpc, streamRpc } from './rpc/client.js';
+
+/*
+ * The loop of every service that indexes blocks. What holds at any moment:
+ *
+ * 1. The cursor is the last block of which everything is written; it is written last.
+ * 2. Nothing above the cursor is ever read by a query, and a start removes it.
+ * 3. The block after the cursor has the cursor's hash as its parent, or the consumer unwinds.
+ *
+ * So a kill at any point, a lost connection and a rollback all end in the same state as
+ * an undisturbed run.
+ */
+
+/** The last block that a consumer has written whole. */
+export interface Cursor {
+  readonly height: number;
+  /** Upper-case hex. */
+  readonly hash: string;
+}
+
+/** What a service does with blocks; `write` and `unwind` are each other's inverse. */
+export interface Consumer<Prepared> {
+  /** The service's name in logs and metrics. */
+  readonly name: string;
+  /** Removes what a crash left above the cursor and gives the cursor; undefined when nothing is written. */
+  recover(): Promise<Cursor | undefined>;
+  /** Decodes a batch; runs while the batch before is being written, so it must not look at the tables. */
+  prepare(blocks: readonly RawBlock[]): Promise<Prepared>;
+  /** Writes a prepared batch, the cursor last. */
+  write(prepared: Prepared): Promise<void>;
+  /** The blocks between two heights (inclusive) as this consumer has them. */
+  hashes(from: number, to: number): Promise<readonly Cursor[]>;
+  /** Removes everything above a height; 0 removes all. */
+  unwind(height: number): Promise<void>;
+}
+
+export interface ConsumeOptions {
+  readonly blocks: BlockServiceClient;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Told after each batch: the new cursor and how far the block service is. */
+  readonly onProgress?: (cursor: Cursor, head_height: number) => void;
+}
+
+/** Waits between attempts, in milliseconds: grows by doubling, with jitter. */
+const [shortestWait, longestWait] = [100, 10_000];
+
+/** Follows the block service until the signal; heals by itself from everything but bugs. */
+export async function consume<Prepared>(
+  consumer: Consumer<Prepared>,
+  options: ConsumeOptions,
+): Promise<void> {
+  const { signal, log, metrics } = options;
+  let wait = shortestWait;
+  while (!signal.aborted) {
+    try {
+      const cursor = await consumer.recover();
+      log.info({ height: cursor?.height ?? 0 }, 'following the block service');
+      await follow(consumer, cursor, options, () => {
+        wait = shortestWait;
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof RpcError && error.code === status.ABORTED) {
+        await unwindToCommon(consumer, options).catch((failure: unknown) => {
+          log.warn({ err: failure }, `unwinding failed, will be tried again: ${messageOf(failure)}`);
+        });
+        continue;
+      }
+      metrics.problems.inc({ service: consumer.name, kind: 'consume' });
+      log.warn({ err: error, retry_ms: wait }, `the stream of blocks broke: ${messageOf(error)}`);
+    }
+    await sleep(wait * (0.5 + Math.random()), signal);
+    wait = Math.min(longestWait, wait * 2);
+  }
+}
+
+/** Streams from the cursor on. A batch is prepared while the one before is written. */
+async function follow<Prepared>(
+  consumer: Consumer<Prepared>,
+  cursor: Cursor | undefined,
+  options: ConsumeOptions,
+  onWritten: () => void,
+): Promise<void> {
+  const { blocks, signal, metrics } = options;
+  const request = {
+    from_height: cursor === undefined ? 0 : cursor.height + 1,
+    parent_hash: cursor?.hash ?? '',
+  };
+  let writing: Promise<void> = Promise.resolve();
+  try {
+    for await (const batch of streamRpc(blocks.streamBlocks.bind(blocks), request, { signal })) {
+      const last = batch.blocks.at(-1);
+      if (last === undefined) continue;
+      const prepared = await consumer.prepare(batch.blocks);
+      await writing;
+      writing = consumer.write(prepared).then(() => {
+        onWritten();
+        const service = consumer.name;
+        metrics.blocks.inc({ service }, batch.blocks.length);
+        metrics.height.set({ service, track: 'head' }, last.height);
+        metrics.lag.set({ service }, Math.max(0, batch.head_height - last.height));
+        options.onProgress?.({ height: last.height, hash: last.hash }, batch.head_height);
+      });
+      writing.catch(() => {}); // it is awaited below; a failure in between must not end the process
+    }
+  } finally {
+    await writing;
+  }
+}
+
+/** How many blocks are compared at a time while the last common one is looked for. */
+const comparedAtOnce = 100;
+
+async function unwindToCommon<Prepared>(
+  consumer: Consumer<Prepared>,
+  options: ConsumeOptions,
+): Promise<void> {
+  const { blocks, log, metrics } = options;
+  const cursor = await consumer.recover();
+  if (cursor === undefined) return;
+  const common = await lastCommon(consumer, blocks, cursor.height);
+  log.error(
+    { from: cursor.height, to: common },
+    'the chain was rolled back: unwinding to the last common block',
+  );
+  await consumer.unwind(common);
+  metrics.rollbacks.inc({ service: consumer.name });
+}
+
+async function lastCommon<Prepared>(
+  consumer: Consumer<Prepared>,
+  blocks: BlockServiceClient,
+  height: number,
+): Promise<number> {
+  for (let to = height; to > 0; to -= comparedAtOnce) {
+    const from_height = Math.max(1, to - comparedAtOnce + 1);
+    const [ours, theirs] = await Promise.all([
+      consumer.hashes(from_height, to),
+      callRpc(blocks.listBlockHashes.bind(blocks), { from_height, to_height: to }),
+    ]);
+    const hashes = new Map(theirs.blocks.map((block) => [block.height, block.hash]));
+    const common = ours
+      .filter((block) => hashes.get(block.height) === block.hash)
+      .map((block) => block.height);
+    if (common.length > 0) return Math.max(...common);
+    if (ours.length === 0) return 0;
+  }
+  return 0;
+}
