@@ -1,11 +1,13 @@
 import { bech32 } from '@scure/base';
 import type { RpcBlock } from './empty.js';
+import { protoTime } from './time.js';
 
 const flags = ['UNKNOWN', 'ABSENT', 'COMMIT', 'NIL'];
 
 /**
  * The members `block_id` and `block` of a REST answer, as text, from the RPC's `result` of the same block:
- * hashes in base64 instead of hex, an empty hash as null, parts as part_set_header, flags by name.
+ * hashes in base64 instead of hex, an empty hash as null, parts as part_set_header, flags by name, times with
+ * 0, 3, 6 or 9 fraction digits.
  */
 export function restBlock(result: string): string {
   const { block_id, block } = JSON.parse(result) as RpcBlock;
@@ -26,6 +28,7 @@ function convert(block: RpcBlock['block']): { header: Record<string, unknown> } 
     Object.entries(block.header).map(([name, value]) => {
       if (name === 'version') return [name, { block: '11', app: '0', ...(value as object) }];
       if (name === 'last_block_id') return [name, blockId(value as RpcBlock['block_id'])];
+      if (name === 'time') return [name, protoTime(value as string)];
       return [name, /_hash$|_address$/.test(name) ? base64(value as string) : value];
     }),
   );
@@ -40,6 +43,7 @@ function convert(block: RpcBlock['block']): { header: Record<string, unknown> } 
       signatures: last_commit.signatures.map((s) => ({
         ...s,
         block_id_flag: `BLOCK_ID_FLAG_${flags[Number(s['block_id_flag'])] ?? 'UNKNOWN'}`,
+        timestamp: protoTime(String(s['timestamp'])),
         validator_address: base64(String(s['validator_address'])),
       })),
     },

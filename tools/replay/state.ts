@@ -44,7 +44,7 @@ export function recordedState(exchanges: Exchange[], blocks: BlockBodies[], last
       const at = accounts ? later(found, height) : earlier(found, height);
       const derived = balances.bank(path, at, height, contracts);
       const answer = { ...at.value, body: derived ?? at.value.body };
-      return isPaged(answer.body) ? pageOf(answer, query) : answer;
+      return isPaged(answer.body) ? pageOf(answer, path, query) : answer;
     },
     call(to, input, height) {
       const key = callKey(to, input);

@@ -13,3 +13,11 @@ export function rfc3339(ns: bigint): string {
     .replace(/0+$/, '');
   return fraction ? `${seconds}.${fraction}Z` : `${seconds}Z`;
 }
+
+/** The same time as the REST API spells it (protobuf JSON): 0, 3, 6 or 9 fraction digits. */
+export function protoTime(time: string): string {
+  const match = /^(.*?)\.(\d{1,9})Z$/.exec(time);
+  if (!match) return time;
+  const digits = match[2]!.padEnd(9, '0').replace(/(000){1,3}$/, '');
+  return digits ? `${match[1]}.${digits}Z` : `${match[1]}Z`;
+}
