@@ -65,7 +65,7 @@ function parseHex(text: string): AccountKey | undefined {
 function parseBech32(text: string, prefix: string): AccountKey | undefined {
   if (text.length > MAX_BECH32_LENGTH) return undefined;
   const separator = text.lastIndexOf('1');
-  const human = text.slice(0, separator < 0 ? 0 : separator).toLowerCase();
+  const human = text.slice(0, Math.max(separator, 0)).toLowerCase();
   if (human !== prefix && human !== `${prefix}valoper`) return undefined;
   const decoded = bech32.decodeUnsafe(text, MAX_BECH32_LENGTH);
   const bytes = decoded && bech32.fromWordsUnsafe(decoded.words);

@@ -1,0 +1,55 @@
+import type { BlockMaterial } from '../common/gen/indexer/block/v1/block.js';
+import type { Coin } from '../common/gen/indexer/common/v1/common.js';
+
+/** Sums over the txs of a block, failed ones included. */
+export interface BlockTotals {
+  gas_used: bigint;
+  gas_wanted: bigint;
+  /** Fees offered (`auth_info.fee.amount`) by denom, sorted by denom. */
+  total_fee: Coin[];
+}
+
+/** Adds up a block's txs. Of a tx that cannot be read only what can counts; never throws. */
+export function blockTotals(material: BlockMaterial): BlockTotals {
+  let gasUsed = 0n;
+  let gasWanted = 0n;
+  const fees = new Map<string, bigint>();
+  for (const tx of material.txs) {
+    const result = parseObject(tx.result);
+    gasUsed += integer(result['gas_used']);
+    gasWanted += integer(result['gas_wanted']);
+    for (const coin of feeCoins(parseObject(tx.decoded))) {
+      if (typeof coin.denom !== 'string') continue;
+      fees.set(coin.denom, (fees.get(coin.denom) ?? 0n) + integer(coin.amount));
+    }
+  }
+  const denoms = [...fees.keys()].sort();
+  const total_fee = denoms.map((denom) => ({ denom, amount: String(fees.get(denom)) }));
+  return { gas_used: gasUsed, gas_wanted: gasWanted, total_fee };
+}
+
+function feeCoins(decoded: Record<string, unknown>): { denom?: unknown; amount?: unknown }[] {
+  const fee = member(member(decoded, 'auth_info'), 'fee');
+  const amount = fee['amount'];
+  return Array.isArray(amount) ? amount.filter((coin) => typeof coin === 'object' && coin !== null) : [];
+}
+
+function member(object: Record<string, unknown>, key: string): Record<string, unknown> {
+  const value = object[key];
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function parseObject(text: Buffer): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text.toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** A number of gas or of coins: decimal digits; anything else counts as nothing. */
+function integer(value: unknown): bigint {
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && /^\d+$/.test(text) ? BigInt(text) : 0n;
+}
