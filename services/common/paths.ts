@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -15,4 +15,10 @@ function findRoot(folder: string): string {
   const parent = dirname(folder);
   if (parent === folder) throw new Error('package.json not found above the code; set WEFT_ROOT');
   return findRoot(parent);
+}
+
+/** Whether a module is what `node` was started with, rather than imported. */
+export function isMainModule(url: string): boolean {
+  const started = process.argv[1];
+  return started !== undefined && realpathSync(started) === fileURLToPath(url);
 }

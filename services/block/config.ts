@@ -1,0 +1,75 @@
+import { asBoolean, asInteger, asOneOf, type Settings, type ValuesOf } from '../common/config.js';
+import {
+  chainSettings,
+  databaseSettings,
+  logSettings,
+  nodeSettings,
+  serverSettings,
+} from '../common/settings.js';
+
+/** What only the block service is told. */
+export const blockOwnSettings = {
+  START_HEIGHT: {
+    doc: 'Height to begin with on empty tables; 0 means with the first block that the node has.',
+    default: '0',
+    parse: asInteger(0),
+  },
+  FETCH_CONCURRENCY: {
+    doc: 'Blocks that are fetched from the node at once.',
+    default: '16',
+    parse: asInteger(1, 256),
+  },
+  POLL_INTERVAL_MS: {
+    doc: 'How often the node is asked for its tip while its websocket is silent, in milliseconds.',
+    default: '1000',
+    parse: asInteger(50, 600_000),
+  },
+  DECODED_ATTEMPTS: {
+    doc: "How often the node's REST API is asked for a tx that it misses, before the tx is decoded from its bytes.",
+    default: '6',
+    parse: asInteger(1, 1_000),
+  },
+  INTERNAL_TX: { doc: 'Whether call traces are fetched (EVM only).', default: 'true', parse: asBoolean },
+  TRACE_CONCURRENCY: { doc: 'Blocks that are traced at once.', default: '4', parse: asInteger(1, 64) },
+  TRACE_ATTEMPTS: {
+    doc: 'How often the node may fail to trace a block before that block stays without internal txs.',
+    default: '30',
+    parse: asInteger(1, 1_000_000),
+  },
+  TAIL_MB: {
+    doc: 'Memory for the newest blocks, from which consumers are served, in MiB.',
+    default: '32',
+    parse: asInteger(1, 4_096),
+  },
+} satisfies Settings;
+
+/** Every setting of the block service. */
+export const blockSettings = {
+  ...logSettings,
+  ...databaseSettings,
+  ...chainSettings,
+  ...nodeSettings,
+  ...serverSettings,
+  ...blockOwnSettings,
+  ROLE: {
+    doc: 'What this process does: ingest (follow the chain; one process), serve (answer calls; any number) or all.',
+    default: 'all',
+    parse: asOneOf('all', 'ingest', 'serve'),
+  },
+  GRPC_PORT: { doc: 'Port of gRPC; 0 for any free one.', default: '7001', parse: asInteger(0, 65_535) },
+} satisfies Settings;
+
+export type BlockConfig = ValuesOf<typeof blockSettings>;
+
+/** Mistakes that only show in the whole. */
+export function checkNode(
+  config: Pick<BlockConfig, 'RPC_URL' | 'REST_URL' | 'JSON_RPC_URL' | 'VM_TYPE'>,
+): string[] {
+  const mistakes: string[] = [];
+  if (config.RPC_URL.length === 0) mistakes.push('RPC_URL is not set: it must be one or more http(s) URLs');
+  if (config.REST_URL.length === 0) mistakes.push('REST_URL is not set: it must be one or more http(s) URLs');
+  if (config.VM_TYPE === 'evm' && config.JSON_RPC_URL.length === 0) {
+    mistakes.push('JSON_RPC_URL is not set: an EVM rollup (VM_TYPE evm) needs one or more http(s) URLs');
+  }
+  return mistakes;
+}

@@ -1,0 +1,166 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { fetchCometBlock, fetchCometResults } from '../common/chain/comet.js';
+import { type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
+import { fetchEvmHeight, fetchReceipts } from '../common/chain/evm.js';
+import { splitArray } from '../common/chain/json.js';
+import { fetchDecodedTxs } from '../common/chain/rest.js';
+import { alignDecoded, decodeTxRaw } from '../common/chain/txraw.js';
+import { messageOf } from '../common/errors.js';
+import { BlockMaterial, type RawBlock, type TxMaterial } from '../common/gen/indexer/block/v1/block.js';
+import { sleep } from '../common/lifecycle.js';
+import type { Log } from '../common/log.js';
+import type { Metrics } from '../common/metrics.js';
+import { missingReceipts } from './receipts.js';
+import { type BlockTotals, blockTotals } from './totals.js';
+
+const compress = promisify(gzip);
+
+/** The three interfaces of a node; jsonrpc is undefined on rollups without EVM. */
+export interface Node {
+  readonly rpc: Endpoints;
+  readonly rest: Endpoints;
+  readonly jsonrpc: Endpoints | undefined;
+}
+
+/** A block with everything that is kept of it. */
+export interface FetchedBlock {
+  readonly raw: RawBlock;
+  /** How many receipts its material has. */
+  readonly receipt_count: number;
+  /** Consensus address, upper-case hex. */
+  readonly proposer_address: string;
+  readonly totals: BlockTotals;
+}
+
+export interface FetchOptions {
+  readonly node: Node;
+  /** The chain that blocks must be of; empty for any. */
+  readonly chain_id: string;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** How often REST is asked again for a tx that it misses, before the raw bytes are decoded. */
+  readonly decodedAttempts: number;
+}
+
+/** Fast: the material is written once and read seldom. */
+const compressionLevel = 3;
+
+/**
+ * Fetches a block until it is there whole: a node that fails, lags or contradicts itself is
+ * asked again with growing waits, without end.
+ *
+ * @throws only when the signal is aborted.
+ */
+export async function fetchBlock(
+  options: FetchOptions,
+  height: number,
+  signal: AbortSignal,
+): Promise<FetchedBlock> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await fetchOnce(options, height, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const level = attempt === 5 ? 'warn' : 'debug';
+      options.log[level](
+        { height, attempt, err: error },
+        `block ${height} is not complete yet: ${messageOf(error)}`,
+      );
+      await sleep(retryDelay(attempt), signal);
+      if (signal.aborted) throw error;
+    }
+  }
+}
+
+async function fetchOnce(
+  { node, chain_id, log, metrics, decodedAttempts }: FetchOptions,
+  height: number,
+  signal: AbortSignal,
+): Promise<FetchedBlock> {
+  const [block, results] = await Promise.all([
+    fetchCometBlock(node.rpc, height, chain_id, signal),
+    fetchCometResults(node.rpc, height, signal),
+  ]);
+  if (results.txs_results.length !== block.txs.length) {
+    throw new NodeError(
+      'incomplete',
+      `block ${height}: ${block.txs.length} txs but ${results.txs_results.length} results`,
+    );
+  }
+  const decoded =
+    block.txs.length === 0
+      ? []
+      : await decodedTxs(node.rest, height, [...block.txs], decodedAttempts, signal);
+  const txs = block.txs.map((raw, i): TxMaterial => {
+    const text = decoded[i];
+    if (text === undefined) {
+      metrics.problems.inc({ service: 'block', kind: 'tx_not_in_rest' });
+      log.warn({ height, index: i }, 'the REST API does not give a tx of this block: decoded from its bytes');
+    }
+    return {
+      raw,
+      result: Buffer.from(results.txs_results[i] ?? ''),
+      decoded: Buffer.from(text ?? decodeTxRaw(raw)),
+      decoded_locally: text === undefined,
+    };
+  });
+  const receipts =
+    node.jsonrpc === undefined || txs.length === 0
+      ? ''
+      : await completeReceipts(node.jsonrpc, height, txs, signal);
+  const material: BlockMaterial = {
+    txs,
+    receipts: Buffer.from(receipts),
+    block_events: Buffer.from(results.block_events),
+  };
+  return {
+    raw: {
+      height,
+      hash: block.hash,
+      parent_hash: block.parent_hash,
+      timestamp: block.time,
+      tx_count: txs.length,
+      material: await compress(BlockMaterial.encode(material).finish(), { level: compressionLevel }),
+    },
+    receipt_count: receipts === '' ? 0 : splitArray(receipts).length,
+    proposer_address: block.proposer_address,
+    totals: blockTotals(material),
+  };
+}
+
+/** The REST texts at the index of their tx; undefined for those that REST keeps missing. */
+async function decodedTxs(
+  rest: Endpoints,
+  height: number,
+  raws: Buffer[],
+  attempts: number,
+  signal: AbortSignal,
+): Promise<readonly (string | undefined)[]> {
+  let aligned: readonly (string | undefined)[] = raws.map(() => undefined);
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    if (attempt > 0) await sleep(retryDelay(attempt), signal);
+    const previous = aligned;
+    const answer = await fetchDecodedTxs(rest, height, raws.length, signal);
+    aligned = alignDecoded(raws, answer).map((text, i) => text ?? previous[i]);
+    if (aligned.every((text) => text !== undefined)) break;
+  }
+  return aligned;
+}
+
+/** The receipts, once they are all there. @throws NodeError incomplete while the EVM index lags behind. */
+async function completeReceipts(
+  jsonrpc: Endpoints,
+  height: number,
+  txs: readonly TxMaterial[],
+  signal: AbortSignal,
+): Promise<string> {
+  const receipts = await fetchReceipts(jsonrpc, height, signal);
+  const missing = missingReceipts(receipts, txs);
+  if (missing > 0) throw new NodeError('incomplete', `block ${height}: ${missing} receipts are missing`);
+  // An empty list without a sign of an EVM tx is right once the index has passed the block.
+  if (/^\[\s*\]$/.test(receipts) && (await fetchEvmHeight(jsonrpc, signal)) < height) {
+    throw new NodeError('behind', `block ${height}: the EVM index is not there yet`);
+  }
+  return receipts;
+}

@@ -1,0 +1,347 @@
+import { fetchCometBlock } from '../common/chain/comet.js';
+import { messageOf } from '../common/errors.js';
+import { sleep } from '../common/lifecycle.js';
+import type { Log } from '../common/log.js';
+import type { Metrics } from '../common/metrics.js';
+import type { Mutex } from '../common/mutex.js';
+import { type Bell, createBell } from '../common/signal.js';
+import { toNanoseconds, toUtc } from '../common/time.js';
+import { type FetchedBlock, type FetchOptions, fetchBlock, type Node } from './fetch.js';
+import type { Head } from './head.js';
+import type { BlockStore, HeaderRow } from './store.js';
+
+/*
+ * The one writer of blocks. What holds at any moment:
+ *
+ * 1. Heights are fetched in parallel but written in order, without a gap.
+ * 2. A block is written only when its parent hash is the hash of the block before it.
+ * 3. No height beyond the tip that the node announced is asked for.
+ */
+
+export interface FollowOptions {
+  readonly node: Node;
+  readonly chain_id: string;
+  readonly store: BlockStore;
+  readonly head: Head;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+  /** Heights that are fetched at once. */
+  readonly concurrency: number;
+  /** Where to begin on empty tables; 0 means with the first block that the node has. */
+  readonly start_height: number;
+  readonly decodedAttempts: number;
+  /** Guards everything that writes to the tables. */
+  readonly mutex: Mutex;
+  /** Rings when the tip may have moved. */
+  readonly tipMoved: Bell;
+  /** The tip and the first height of the node, as last heard. */
+  readonly nodeRange: () => { readonly first: number; readonly last: number };
+}
+
+/** A flush while catching up: so many txs, bytes or blocks, or so long after the last. */
+const flush = { txs: 1_000, bytes: 4 * 1024 * 1024, blocks: 1_000, ms: 1_000 };
+
+/** Fetched blocks wait in memory up to this size. */
+const bufferedBytes = 32 * 1024 * 1024;
+
+/** How often a rollback must be seen before anything is removed, and how long between looks. */
+const confirmations = { count: 3, wait_ms: 300 };
+
+/** Follows the chain until the signal. */
+export async function follow(options: FollowOptions): Promise<void> {
+  const { head, signal, log, metrics, mutex, store } = options;
+  let halfWritten = false;
+  while (!signal.aborted) {
+    try {
+      if (halfWritten) await mutex(() => store.unwind(head.last?.height ?? 0));
+      halfWritten = false;
+      const from = head.last === undefined ? await firstHeight(options) : head.last.height + 1;
+      if (!signal.aborted) await followFrom(from, options);
+    } catch (error) {
+      if (signal.aborted) return;
+      halfWritten = true;
+      metrics.problems.inc({ service: 'block', kind: 'follow' });
+      log.error(
+        { err: error, height: head.last?.height },
+        `following the chain failed, will be tried again: ${messageOf(error)}`,
+      );
+      await sleep(1_000, signal);
+    }
+  }
+}
+
+/** The height to begin with on empty tables, once the node has it. */
+async function firstHeight({
+  nodeRange,
+  start_height,
+  tipMoved,
+  signal,
+  log,
+}: FollowOptions): Promise<number> {
+  let said = false;
+  while (!signal.aborted) {
+    const rung = tipMoved.count;
+    const { first, last } = nodeRange();
+    const from = start_height === 0 ? first : start_height;
+    if (last > 0 && from >= first) return from;
+    if (last > 0 && !said) {
+      log.error(
+        { start_height, first },
+        'START_HEIGHT lies before the first block of the node: give another URL, or begin later',
+      );
+      said = true;
+    }
+    await tipMoved.heard(rung, signal);
+  }
+  return 0;
+}
+
+/** Follows from a height until a rollback was handled or the signal comes. */
+async function followFrom(from: number, options: FollowOptions): Promise<void> {
+  const { head, signal, tipMoved, nodeRange } = options;
+  const fetched = new Map<number, FetchedBlock>();
+  const stop = new AbortController();
+  const fetching = AbortSignal.any([signal, stop.signal]);
+  const arrived = createBell();
+  let [nextToFetch, nextToWrite] = [from, from];
+  let [underWay, buffered] = [0, 0];
+  let lastFlush = Date.now();
+  const fetchOptions: FetchOptions = { ...options };
+
+  const fill = (): void => {
+    while (underWay < options.concurrency && buffered < bufferedBytes && nextToFetch <= nodeRange().last) {
+      const height = nextToFetch++;
+      underWay += 1;
+      fetchBlock(fetchOptions, height, fetching)
+        .then((block) => {
+          fetched.set(height, block);
+          buffered += block.raw.material.length;
+        })
+        .catch((error: unknown) => {
+          if (!fetching.aborted) options.log.error({ err: error, height }, messageOf(error));
+        })
+        .finally(() => {
+          underWay -= 1;
+          arrived.ring();
+        });
+    }
+  };
+
+  const tip = watchBell(tipMoved, arrived, signal);
+  try {
+    while (!signal.aborted) {
+      const rung = arrived.count;
+      fill();
+      const batch = ready(fetched, nextToWrite);
+      const caughtUp = batch.length > 0 && (batch.at(-1)?.raw.height ?? 0) >= nodeRange().last;
+      if (batch.length > 0 && (caughtUp || isDue(batch, lastFlush))) {
+        const chained = linked(batch, head.last);
+        if (chained.length > 0) {
+          await write(chained, options);
+          for (const block of chained) {
+            fetched.delete(block.raw.height);
+            buffered -= block.raw.material.length;
+          }
+          nextToWrite += chained.length;
+          lastFlush = Date.now();
+        }
+        if (chained.length < batch.length) {
+          // Where the rollback is not confirmed, the block that did not fit is fetched again.
+          await handleRollback(options);
+          return;
+        }
+        continue;
+      }
+      if ((await tipIsElsewhere(options)) && (await handleRollback(options))) return;
+      const left = batch.length === 0 ? undefined : Math.max(1, lastFlush + flush.ms - Date.now());
+      await arrived.heard(rung, signal, left);
+    }
+  } finally {
+    stop.abort();
+    tip.stop();
+  }
+}
+
+/** Rings one bell whenever another rings. */
+function watchBell(from: Bell, to: Bell, signal: AbortSignal): { stop(): void } {
+  const controller = new AbortController();
+  const both = AbortSignal.any([signal, controller.signal]);
+  const loop = async (): Promise<void> => {
+    while (!both.aborted) {
+      await from.heard(from.count, both);
+      to.ring();
+    }
+  };
+  void loop();
+  return { stop: () => controller.abort() };
+}
+
+/** The consecutive blocks that have arrived, as many as one flush takes. */
+function ready(fetched: ReadonlyMap<number, FetchedBlock>, from: number): FetchedBlock[] {
+  const batch: FetchedBlock[] = [];
+  let [txs, bytes] = [0, 0];
+  for (let block = fetched.get(from); block !== undefined; block = fetched.get(from + batch.length)) {
+    batch.push(block);
+    txs += block.raw.tx_count;
+    bytes += block.raw.material.length;
+    if (txs >= flush.txs || bytes >= flush.bytes || batch.length >= flush.blocks) break;
+  }
+  return batch;
+}
+
+function isDue(batch: readonly FetchedBlock[], lastFlush: number): boolean {
+  const txs = batch.reduce((sum, block) => sum + block.raw.tx_count, 0);
+  const bytes = batch.reduce((sum, block) => sum + block.raw.material.length, 0);
+  return (
+    txs >= flush.txs ||
+    bytes >= flush.bytes ||
+    batch.length >= flush.blocks ||
+    Date.now() - lastFlush >= flush.ms
+  );
+}
+
+/** The blocks of a batch up to the first whose parent is not the block before it. */
+function linked(batch: readonly FetchedBlock[], last: HeaderRow | undefined): FetchedBlock[] {
+  let parent = last?.hash;
+  const broken = batch.findIndex((block) => {
+    const fits = parent === undefined || block.raw.parent_hash === parent;
+    parent = block.raw.hash;
+    return !fits;
+  });
+  return broken === -1 ? [...batch] : batch.slice(0, broken);
+}
+
+async function write(
+  batch: readonly FetchedBlock[],
+  { store, head, metrics, mutex, nodeRange }: FollowOptions,
+): Promise<void> {
+  await mutex(async () => {
+    let before = head.last;
+    const rows = batch.map((block) => {
+      const header = toHeader(block, before);
+      before = header;
+      return { header, material: block.raw.material };
+    });
+    await store.write(rows);
+    head.append(
+      batch.map((block) => block.raw),
+      before as HeaderRow,
+    );
+  });
+  metrics.blocks.inc({ service: 'block' }, batch.length);
+  metrics.txs.inc(
+    { service: 'block' },
+    batch.reduce((sum, block) => sum + block.raw.tx_count, 0),
+  );
+  const height = head.last?.height ?? 0;
+  metrics.height.set({ service: 'block', track: 'head' }, height);
+  metrics.lag.set({ service: 'block' }, Math.max(0, nodeRange().last - height));
+}
+
+/** The header of a block, given the one before it. */
+export function toHeader(
+  { raw, totals, receipt_count, proposer_address }: FetchedBlock,
+  before: HeaderRow | undefined,
+): HeaderRow {
+  const time_ns = toNanoseconds(raw.timestamp);
+  const elapsed = before === undefined ? 0n : (time_ns - BigInt(before.time_ns)) / 1_000_000n;
+  return {
+    height: raw.height,
+    hash: raw.hash,
+    parent_hash: raw.parent_hash,
+    timestamp: toUtc(raw.timestamp),
+    time_ns: String(time_ns),
+    // A clock that was set back must not give a negative time.
+    block_time: elapsed > 0n ? Number(elapsed) : 0,
+    tx_count: raw.tx_count,
+    receipt_count,
+    gas_used: String(totals.gas_used),
+    gas_wanted: String(totals.gas_wanted),
+    total_fee: totals.total_fee,
+    proposer_address,
+  };
+}
+
+/** Whether the node's tip lies below our head and is another block than ours there. */
+async function tipIsElsewhere({
+  node,
+  chain_id,
+  store,
+  head,
+  nodeRange,
+  signal,
+}: FollowOptions): Promise<boolean> {
+  const { last } = nodeRange();
+  if (head.last === undefined || last === 0 || last >= head.last.height || last < head.first) return false;
+  try {
+    const [block, [ours]] = await Promise.all([
+      fetchCometBlock(node.rpc, last, chain_id, signal),
+      store.headers(last, last),
+    ]);
+    return ours !== undefined && ours.hash !== block.hash;
+  } catch {
+    return false; // asked again at the next word of the node
+  }
+}
+
+/**
+ * Looks whether the node has another chain than we have; if it says so several times,
+ * unwinds to the last common block.
+ *
+ * @returns whether anything was unwound.
+ */
+async function handleRollback(options: FollowOptions): Promise<boolean> {
+  const { head, signal, log, metrics, store, mutex } = options;
+  let common = -1;
+  for (let look = 0; look < confirmations.count; look++) {
+    if (look > 0) await sleep(confirmations.wait_ms, signal);
+    const seen = await lastCommon(options);
+    if (seen === undefined || signal.aborted || (look > 0 && seen !== common)) return false;
+    common = seen;
+  }
+  const from = head.last?.height ?? 0;
+  if (common >= from) return false;
+  log.error({ from, to: common }, 'the chain was rolled back: unwinding to the last common block');
+  metrics.rollbacks.inc({ service: 'block' });
+  await mutex(async () => {
+    await store.unwind(common);
+    const { last: trace_height } = await store.traceRange();
+    head.reset(await store.range(), trace_height);
+  });
+  return true;
+}
+
+/** The highest height at which the node's block is ours; undefined when the node does not say. */
+async function lastCommon({
+  node,
+  chain_id,
+  store,
+  head,
+  nodeRange,
+  signal,
+}: FollowOptions): Promise<number | undefined> {
+  if (head.last === undefined) return undefined;
+  const same = async (height: number): Promise<boolean> => {
+    const [block, [ours]] = await Promise.all([
+      fetchCometBlock(node.rpc, height, chain_id, signal),
+      store.headers(height, height),
+    ]);
+    return ours !== undefined && ours.hash === block.hash;
+  };
+  try {
+    // Below the fork every block is common, above it none: halve.
+    let [low, high] = [
+      Math.max(head.first, nodeRange().first) - 1,
+      Math.min(head.last.height, nodeRange().last),
+    ];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (await same(middle)) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  } catch {
+    return undefined;
+  }
+}

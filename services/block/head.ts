@@ -1,0 +1,99 @@
+import type { RawBlock } from '../common/gen/indexer/block/v1/block.js';
+import { type Bell, createBell } from '../common/signal.js';
+import type { HeaderRow } from './store.js';
+
+/** How far the service is, and the newest blocks, in memory. Written by the one follower. */
+export interface Head {
+  /** First indexed height; 0 while nothing is indexed. */
+  readonly first: number;
+  /** Newest header; undefined while nothing is indexed. */
+  readonly last: HeaderRow | undefined;
+  /** Last height whose traces are stored. */
+  readonly trace_height: number;
+  /** Tip of the chain as last heard. */
+  readonly node_height: number;
+  /** Grows whenever answers about the past may have changed. */
+  readonly revision: number;
+  /** Rings at every change. */
+  readonly bell: Bell;
+  /** Takes over what a start, or another process, found in the tables. */
+  reset(range: { first: HeaderRow; last: HeaderRow } | undefined, trace_height: number): void;
+  /** Adds blocks that are written. */
+  append(blocks: readonly RawBlock[], last: HeaderRow): void;
+  setTraceHeight(height: number): void;
+  setNodeHeight(height: number): void;
+  /** Says that answers about the past may have changed. */
+  revise(): void;
+  /** The newest blocks from a height on, if memory has them all; undefined otherwise. */
+  tail(from: number): readonly RawBlock[] | undefined;
+}
+
+/** Makes an empty head. @param tailBytes how many bytes of material to keep in memory. */
+export function createHead(tailBytes: number): Head {
+  const bell = createBell();
+  const state = {
+    first: 0,
+    last: undefined as HeaderRow | undefined,
+    trace_height: 0,
+    node_height: 0,
+    revision: 1,
+  };
+  let tail: RawBlock[] = [];
+  let held = 0;
+  return {
+    bell,
+    get first() {
+      return state.first;
+    },
+    get last() {
+      return state.last;
+    },
+    get trace_height() {
+      return state.trace_height;
+    },
+    get node_height() {
+      return state.node_height;
+    },
+    get revision() {
+      return state.revision;
+    },
+    reset(range, trace_height) {
+      tail = [];
+      held = 0;
+      state.first = range?.first.height ?? 0;
+      state.last = range?.last;
+      state.trace_height = trace_height;
+      state.revision += 1;
+      bell.ring();
+    },
+    append(blocks, last) {
+      if (state.first === 0) state.first = blocks[0]?.height ?? last.height;
+      state.last = last;
+      for (const block of blocks) {
+        tail.push(block);
+        held += block.material.length;
+      }
+      let dropped = 0;
+      while (held > tailBytes && dropped < tail.length - 1) held -= tail[dropped++]?.material.length ?? 0;
+      if (dropped > 0) tail = tail.slice(dropped);
+      bell.ring();
+    },
+    setTraceHeight(height) {
+      if (height === state.trace_height) return;
+      state.trace_height = height;
+      bell.ring();
+    },
+    setNodeHeight(height) {
+      state.node_height = height;
+    },
+    revise() {
+      state.revision += 1;
+      bell.ring();
+    },
+    tail(from) {
+      const start = tail[0];
+      if (start === undefined || from < start.height) return undefined;
+      return tail.slice(from - start.height);
+    },
+  };
+}

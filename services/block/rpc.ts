@@ -1,0 +1,129 @@
+import type { UntypedServiceImplementation } from '@grpc/grpc-js';
+import { invalidArgument, notFound, unimplemented } from '../common/errors.js';
+import {
+  type Block,
+  type BlockServiceServer,
+  BlockServiceService,
+} from '../common/gen/indexer/block/v1/block.js';
+import type { PageRequest } from '../common/gen/indexer/common/v1/common.js';
+import { densePage } from '../common/page/dense.js';
+import type { CallContext } from '../common/rpc/context.js';
+import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
+import type { Head } from './head.js';
+import type { BlockStore, HeaderRow } from './store.js';
+import { streamBlocks, streamTraces } from './stream.js';
+import type { Validators } from './validators.js';
+
+export interface BlockRpcOptions extends HandlerEnvironment {
+  readonly store: BlockStore;
+  readonly head: Head;
+  readonly validators: Validators;
+  readonly chain_id: () => string;
+  readonly vm_type: string;
+  /** Whether this rollup is traced at all. */
+  readonly traces: boolean;
+}
+
+/** How many of the newest blocks the average time is taken over. */
+const averageOver = 100;
+
+/** Most heights that ListBlockHashes takes. */
+const hashesAtOnce = 1_000;
+
+/** Most items a page holds. */
+const longestPage = 1_000;
+
+/** The handlers of indexer.block.v1.BlockService. */
+export function blockService(options: BlockRpcOptions): ServedService {
+  const { store, head, validators } = options;
+
+  const toBlock = (header: HeaderRow): Block => ({
+    chain_id: options.chain_id(),
+    height: String(header.height),
+    hash: header.hash,
+    block_time: String(header.block_time),
+    timestamp: header.timestamp,
+    gas_used: header.gas_used,
+    gas_wanted: header.gas_wanted,
+    tx_count: String(header.tx_count),
+    total_fee: [...header.total_fee],
+    proposer: validators.find(header.proposer_address),
+  });
+
+  const implementation: BlockServiceServer = {
+    getStatus: unary(options, async () => ({
+      chain_id: options.chain_id(),
+      vm_type: options.vm_type,
+      first_height: head.first,
+      height: head.last?.height ?? 0,
+      trace_height: head.trace_height,
+      node_height: head.node_height,
+      timestamp: head.last?.timestamp ?? '',
+    })),
+
+    getBlock: unary(options, async ({ height }, call) => {
+      const last = head.last?.height ?? 0;
+      const [header] = height < 1 || height > last ? [] : await store.headers(height, height, forward(call));
+      if (header === undefined) throw notFound(`block ${height} is not indexed`);
+      return { block: toBlock(header) };
+    }),
+
+    listBlocks: unary(options, async ({ pagination }, call) => {
+      const page = densePage(checkPage(pagination), {
+        name: 'blocks',
+        first: head.first,
+        last: head.last?.height ?? head.first - 1,
+      });
+      const headers = page.from > page.to ? [] : await store.headers(page.from, page.to, forward(call));
+      if (pagination?.reverse) headers.reverse();
+      return { blocks: headers.map(toBlock), pagination: page.pagination };
+    }),
+
+    getAverageBlockTime: unary(options, async (_, call) => {
+      const { first, last } = head;
+      if (last === undefined || last.height === first) return { avg_block_time: 0 };
+      const from = Math.max(first, last.height - averageOver + 1);
+      const [oldest] = await store.headers(from, from, forward(call));
+      if (oldest === undefined) return { avg_block_time: 0 };
+      const nanoseconds = BigInt(last.time_ns) - BigInt(oldest.time_ns);
+      return { avg_block_time: Number(nanoseconds) / 1e9 / (last.height - from) };
+    }),
+
+    listBlockHashes: unary(options, async ({ from_height, to_height }, call) => {
+      if (to_height - from_height >= hashesAtOnce)
+        throw invalidArgument(`at most ${hashesAtOnce} heights can be asked for at once`);
+      const last = Math.min(to_height, head.last?.height ?? 0);
+      const headers = from_height > last ? [] : await store.headers(from_height, last, forward(call));
+      return { blocks: headers.map(({ height, hash }) => ({ height, hash })) };
+    }),
+
+    streamBlocks: streaming(options, async function* (request, { signal }) {
+      for await (const blocks of streamBlocks(store, head, request, signal)) {
+        yield { blocks, head_height: head.last?.height ?? 0 };
+      }
+    }),
+
+    streamTraces: streaming(options, async function* ({ from_height }, { signal }) {
+      if (!options.traces) throw unimplemented('this rollup is not traced');
+      for await (const traces of streamTraces(store, head, from_height, signal)) yield { traces };
+    }),
+
+    watchHead: streaming(options, async function* (_, { signal }) {
+      while (!signal.aborted) {
+        const rung = head.bell.count;
+        yield { height: head.last?.height ?? 0, trace_height: head.trace_height, revision: head.revision };
+        await head.bell.heard(rung, signal);
+      }
+    }),
+  };
+  return { definition: BlockServiceService, implementation: implementation as UntypedServiceImplementation };
+}
+
+const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_id });
+
+function checkPage(page: PageRequest | undefined): PageRequest {
+  if (page === undefined) throw invalidArgument('pagination is missing');
+  if (page.limit < 1 || page.limit > longestPage)
+    throw invalidArgument(`pagination.limit ${page.limit} is not from 1 to ${longestPage}`);
+  return page;
+}

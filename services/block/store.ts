@@ -1,0 +1,238 @@
+import type { Validator } from '../common/chain/rest.js';
+import type { Database } from '../common/clickhouse/database.js';
+import type { Target } from '../common/clickhouse/migrate.js';
+import { UserError } from '../common/errors.js';
+import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
+import type { Coin } from '../common/gen/indexer/common/v1/common.js';
+
+/** A header as it is stored. */
+export interface HeaderRow {
+  readonly height: number;
+  readonly hash: string;
+  readonly parent_hash: string;
+  readonly timestamp: string;
+  /** Nanoseconds since the epoch, as text: they pass 2^53. */
+  readonly time_ns: string;
+  readonly block_time: number;
+  readonly tx_count: number;
+  /** How many txs the EVM saw. */
+  readonly receipt_count: number;
+  readonly gas_used: string;
+  readonly gas_wanted: string;
+  readonly total_fee: readonly Coin[];
+  readonly proposer_address: string;
+}
+
+/** What became of the traces of a block. */
+export type TraceState = 'traced' | 'none' | 'unavailable';
+
+/** A block to write: its header and its material. */
+export interface BlockRow {
+  readonly header: HeaderRow;
+  readonly material: Uint8Array;
+}
+
+/** A trace to write. */
+export interface TraceRow {
+  readonly trace: RawTrace;
+  readonly state: TraceState;
+}
+
+/** Called between any two writes, so that tests can stop the process right there. */
+export type FaultPoint = (point: string) => void | Promise<void>;
+
+/** The block service's tables. */
+export type BlockStore = ReturnType<typeof createBlockStore>;
+
+/** Options of a statement, by its name. */
+const named = (
+  name: string,
+  rest: { deadline?: number | undefined; request_id?: string | undefined } = {},
+) => ({ name: `block.${name}`, ...rest });
+type Call = { deadline?: number | undefined; request_id?: string | undefined };
+
+const headerColumns =
+  'height, hash, parent_hash, timestamp, toString(b.time_ns) AS time_ns, block_time, tx_count, receipt_count, gas_used, gas_wanted, total_fee, proposer_address';
+
+/** Opens the tables; they must have been migrated. */
+export function createBlockStore(database: Database, target: Target, fault: FaultPoint = () => {}) {
+  const table = (name: string): string => `${target.database}.${name}`;
+  // Rows are removed where they are: a Distributed table cannot do it.
+  const removable = (name: string): string =>
+    target.cluster === '' ? table(name) : `${table(name)}_local ON CLUSTER '${target.cluster}'`;
+
+  const headers = (
+    condition: string,
+    params: Record<string, unknown>,
+    name: string,
+    call: Call = {},
+  ): Promise<HeaderRow[]> =>
+    database
+      .rows<Omit<HeaderRow, 'total_fee'> & { total_fee: string }>(
+        `SELECT ${headerColumns} FROM ${table('blocks')} AS b WHERE ${condition}`,
+        params,
+        named(name, call),
+      )
+      .then((rows) => rows.map((row) => ({ ...row, total_fee: JSON.parse(row.total_fee) as Coin[] })));
+
+  const removeAbove = async (name: string, height: number): Promise<void> => {
+    const [found] = await database.rows<{ n: number }>(
+      `SELECT count() AS n FROM ${table(name)} WHERE height > {height:UInt64}`,
+      { height },
+      named('look_above'),
+    );
+    if ((found?.n ?? 0) === 0) return;
+    await database.command(
+      `ALTER TABLE ${removable(name)} DELETE WHERE height > {height:UInt64}`,
+      { height },
+      named('remove_above'),
+    );
+  };
+
+  return {
+    /**
+     * Ties the tables to a chain, or checks that they are tied to it.
+     *
+     * @throws UserError when they hold another chain.
+     */
+    async claim(chain_id: string, vm_type: string): Promise<void> {
+      const known = await this.chain();
+      if (known === undefined) {
+        await database.insert(
+          `${table('chain')} (chain_id, vm_type)`,
+          JSON.stringify({ chain_id, vm_type }),
+          named('claim'),
+        );
+      } else if (known.chain_id !== chain_id || known.vm_type !== vm_type) {
+        throw new UserError(
+          `the data is of chain ${known.chain_id} (${known.vm_type}), but the node or the configuration says ${chain_id} (${vm_type}): use another DATA_DIR or CLICKHOUSE_DATABASE`,
+        );
+      }
+    },
+
+    /** The chain that the tables are tied to. */
+    async chain(): Promise<{ chain_id: string; vm_type: string } | undefined> {
+      const rows = await database.rows<{ chain_id: string; vm_type: string }>(
+        `SELECT chain_id, vm_type FROM ${table('chain')}`,
+        {},
+        named('chain'),
+      );
+      return rows[0];
+    },
+
+    /** Writes consecutive blocks; the headers go last, so the head is never without its material. */
+    async write(blocks: readonly BlockRow[]): Promise<void> {
+      const materials = blocks.map(({ header, material }) =>
+        JSON.stringify({ height: header.height, material_base64: Buffer.from(material).toString('base64') }),
+      );
+      await fault('before materials');
+      await database.insert(
+        `${table('materials')} (height, material_base64)`,
+        materials.join('\n'),
+        named('write_materials'),
+      );
+      await fault('before headers');
+      const rows = blocks.map(({ header }) =>
+        JSON.stringify({ ...header, total_fee: JSON.stringify(header.total_fee) }),
+      );
+      await database.insert(table('blocks'), rows.join('\n'), named('write_headers'));
+      await fault('after headers');
+    },
+
+    /** Writes consecutive traces. */
+    async writeTraces(traces: readonly TraceRow[]): Promise<void> {
+      await fault('before traces');
+      const rows = traces.map(({ trace, state }) =>
+        JSON.stringify({
+          height: trace.height,
+          block_hash: trace.block_hash,
+          state,
+          material_base64: Buffer.from(trace.material).toString('base64'),
+        }),
+      );
+      await database.insert(
+        `${table('traces')} (height, block_hash, state, material_base64)`,
+        rows.join('\n'),
+        named('write_traces'),
+      );
+      await fault('after traces');
+    },
+
+    /** Removes everything above a height, the headers first: what has no header does not exist. */
+    async unwind(height: number): Promise<void> {
+      await removeAbove('blocks', height);
+      await fault('between removals');
+      await removeAbove('materials', height);
+      await removeAbove('traces', height);
+    },
+
+    /** First and last header; undefined while there is none. */
+    async range(call: Call = {}): Promise<{ first: HeaderRow; last: HeaderRow } | undefined> {
+      const [last] = await headers('1 ORDER BY height DESC LIMIT 1', {}, 'last', call);
+      const [first] = await headers('1 ORDER BY height LIMIT 1', {}, 'first', call);
+      return first === undefined || last === undefined ? undefined : { first, last };
+    },
+
+    /** Headers of a range of heights (inclusive), ascending. */
+    headers: (from: number, to: number, call: Call = {}) =>
+      headers('height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height', { from, to }, 'headers', call),
+
+    /** Blocks as they are streamed, ascending, at most `limit`. */
+    async raws(from: number, to: number, limit: number): Promise<RawBlock[]> {
+      const last = Math.min(to, from + limit - 1);
+      const [rows, materials] = [
+        await headers(
+          'height BETWEEN {from:UInt64} AND {last:UInt64} ORDER BY height',
+          { from, last },
+          'raw_headers',
+        ),
+        await database.rows<{ height: number; material: string }>(
+          `SELECT height, base64Encode(m.material) AS material FROM ${table('materials')} AS m WHERE height BETWEEN {from:UInt64} AND {last:UInt64} ORDER BY height`,
+          { from, last },
+          named('materials'),
+        ),
+      ];
+      const byHeight = new Map(materials.map((row) => [row.height, row.material]));
+      return rows.map(({ height, hash, parent_hash, timestamp, tx_count }) => {
+        const material = byHeight.get(height);
+        if (material === undefined) throw new Error(`block ${height} has no material`);
+        return { height, hash, parent_hash, timestamp, tx_count, material: Buffer.from(material, 'base64') };
+      });
+    },
+
+    /** Traces as they are streamed, ascending. */
+    async traces(from: number, limit: number): Promise<RawTrace[]> {
+      const rows = await database.rows<{ height: number; block_hash: string; material: string }>(
+        `SELECT height, block_hash, base64Encode(t.material) AS material FROM ${table('traces')} AS t WHERE height >= {from:UInt64} ORDER BY height LIMIT {limit:UInt32}`,
+        { from, limit },
+        named('traces'),
+      );
+      return rows.map((row) => ({ ...row, material: Buffer.from(row.material, 'base64') }));
+    },
+
+    /** First and last height that has a row among the traces; zeros while there is none. */
+    async traceRange(): Promise<{ first: number; last: number }> {
+      const [row] = await database.rows<{ first: number; last: number }>(
+        `SELECT min(height) AS first, max(height) AS last FROM ${table('traces')}`,
+        {},
+        named('trace_range'),
+      );
+      return row ?? { first: 0, last: 0 };
+    },
+
+    /** Adds validators, or what has changed of them. */
+    async writeValidators(validators: readonly Validator[]): Promise<void> {
+      const seen_at = Date.now();
+      const rows = validators.map((validator) => JSON.stringify({ ...validator, seen_at }));
+      await database.insert(table('validators'), rows.join('\n'), named('write_validators'));
+    },
+
+    /** Everyone who was ever seen as a validator. */
+    validators: () =>
+      database.rows<Validator>(
+        `SELECT consensus_address, operator_address, moniker, identity FROM ${table('validators')} FINAL`,
+        {},
+        named('validators'),
+      ),
+  };
+}

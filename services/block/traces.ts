@@ -1,0 +1,159 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
+import { fetchEvmHeight, fetchTraces, methodNotFound } from '../common/chain/evm.js';
+import { splitArray } from '../common/chain/json.js';
+import { messageOf } from '../common/errors.js';
+import { sleep } from '../common/lifecycle.js';
+import type { Log } from '../common/log.js';
+import type { Metrics } from '../common/metrics.js';
+import type { Mutex } from '../common/mutex.js';
+import type { Head } from './head.js';
+import type { BlockStore, HeaderRow, TraceRow } from './store.js';
+
+const compress = promisify(gzip);
+
+/*
+ * The second track: call traces. It follows the blocks, never overtakes them, and never
+ * holds them up: tracing is slow, may lag, and may be switched off on the node.
+ */
+
+export interface TraceOptions {
+  readonly jsonrpc: Endpoints;
+  readonly store: BlockStore;
+  readonly head: Head;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+  readonly mutex: Mutex;
+  /** Blocks that are traced at once. */
+  readonly concurrency: number;
+  /** How often the node may fail to trace a block, though it answers, before that block is given up. */
+  readonly attempts: number;
+}
+
+/** How many blocks are written together while catching up. */
+const blocksAtOnce = 100;
+
+/** A node without tracing is asked again after this time. */
+const offPause_ms = 10 * 60_000;
+
+/** The node has no tracing at all. */
+class TracingOff extends Error {
+  override name = 'TracingOff';
+}
+
+/** Follows the blocks with their traces until the signal. */
+export async function followTraces(options: TraceOptions): Promise<void> {
+  const { head, log, signal, metrics } = options;
+  while (!signal.aborted) {
+    try {
+      await traceNext(options);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof TracingOff) {
+        log.warn(`the node does not trace, internal txs are off: ${error.message}`);
+        await sleep(offPause_ms, signal);
+        continue;
+      }
+      metrics.problems.inc({ service: 'block', kind: 'traces' });
+      log.error(
+        { err: error, height: head.trace_height },
+        `tracing failed, will be tried again: ${messageOf(error)}`,
+      );
+      await sleep(1_000, signal);
+    }
+  }
+}
+
+/** Traces the next blocks, or waits until there are any. */
+async function traceNext(options: TraceOptions): Promise<void> {
+  const { head, store, signal, mutex, metrics } = options;
+  const rung = head.bell.count;
+  const next = head.trace_height === 0 ? head.first : head.trace_height + 1;
+  if (head.last === undefined || next > head.last.height) return head.bell.heard(rung, signal);
+  const { revision } = head;
+  const headers = await store.headers(next, Math.min(head.last.height, next + blocksAtOnce - 1));
+  const rows = await inParallel(headers, options.concurrency, (header) => traceBlock(options, header));
+  if (rows.length === 0 || signal.aborted) return;
+  await mutex(async () => {
+    // The blocks may have been unwound meanwhile.
+    if (head.revision !== revision) return;
+    await store.writeTraces(rows);
+    const height = rows.at(-1)?.trace.height ?? 0;
+    head.setTraceHeight(height);
+    metrics.height.set({ service: 'block', track: 'traces' }, height);
+  });
+}
+
+async function inParallel<A, B>(
+  items: readonly A[],
+  limit: number,
+  work: (item: A) => Promise<B>,
+): Promise<B[]> {
+  const results: B[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length) {
+      const i = next++;
+      results[i] = await work(items[i] as A);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  return results;
+}
+
+async function traceBlock(options: TraceOptions, header: HeaderRow): Promise<TraceRow> {
+  const { height, hash: block_hash } = header;
+  const row = async (state: TraceRow['state'], text: string): Promise<TraceRow> => ({
+    trace: { height, block_hash, material: await compress(text) },
+    state,
+  });
+  if (header.receipt_count === 0) return row('none', '[]');
+  let refusals = 0;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const text = await fetchTraces(options.jsonrpc, height, options.signal);
+      const missing = header.receipt_count - splitArray(text).length;
+      if (missing <= 0) return await row('traced', text);
+      throw new NodeError('incomplete', `block ${height}: ${missing} traces are missing`);
+    } catch (error) {
+      if (options.signal.aborted) throw error;
+      const said = error instanceof NodeError ? error.answer : undefined;
+      if (/genesis is not traceable/i.test(said?.message ?? '')) return row('none', '[]');
+      if (said !== undefined && isOff(said)) throw new TracingOff(said.message);
+      if (await isRefusal(error, height, options)) refusals += 1;
+      if (refusals >= options.attempts) {
+        options.metrics.problems.inc({ service: 'block', kind: 'trace_unavailable' });
+        options.log.error(
+          { height, err: error },
+          'the node cannot trace this block: it stays without internal txs',
+        );
+        return row('unavailable', '[]');
+      }
+      await sleep(retryDelay(attempt), options.signal);
+    }
+  }
+}
+
+function isOff({ code, message }: { readonly code?: number | undefined; readonly message: string }): boolean {
+  return (
+    code === methodNotFound ||
+    /method .*(does not exist|not found|not available|not supported|disabled)/i.test(message)
+  );
+}
+
+/** Whether the node is well and past the block, and yet does not trace it. */
+async function isRefusal(
+  error: unknown,
+  height: number,
+  { jsonrpc, signal }: TraceOptions,
+): Promise<boolean> {
+  if (!(error instanceof NodeError) || !['error_answer', 'timeout', 'incomplete'].includes(error.reason))
+    return false;
+  try {
+    return (await fetchEvmHeight(jsonrpc, signal)) >= height;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
+import { sliceMember, splitArray } from './json.js';
+
+/** Txs a page of the REST route; more than one page is asked for when a block has more. */
+const pageSize = 1000;
+
+/**
+ * The decoded txs of a block from `GET {rest}/cosmos/tx/v1beta1/txs/block/{height}`, as the
+ * JSON texts that the node wrote. May hold fewer than the block has: the route lags behind
+ * the RPC and is known to miss txs.
+ *
+ * @param expected how many txs the block has, to know when another page is worth asking for.
+ * @throws NodeError
+ */
+export async function fetchDecodedTxs(
+  rest: Endpoints,
+  height: number,
+  expected: number,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const txs: string[] = [];
+  while (txs.length < expected) {
+    const path = `/cosmos/tx/v1beta1/txs/block/${height}?pagination.limit=${pageSize}&pagination.offset=${txs.length}`;
+    const page = await rest.ask({ path, signal }, (status, body) => readDecodedTxs(height, status, body));
+    txs.push(...page);
+    if (page.length === 0) break;
+  }
+  return txs;
+}
+
+/** Reads one page of decoded txs. @throws NodeError, `behind` when the node does not have that height (yet). */
+export function readDecodedTxs(height: number, status: number, body: string): string[] {
+  const what = `txs of block ${height}`;
+  const answer = parseNodeJson(status, body, what) as { txs?: unknown; message?: string; code?: number };
+  const txs = Array.isArray(answer?.txs) ? sliceMember(body, 'txs') : undefined;
+  if (status !== 200 || txs === undefined) {
+    const said = String(answer?.message ?? '');
+    const behind =
+      /must not be less than 1 or greater than the current height|not available|invalid height/i.test(said);
+    throw new NodeError(behind ? 'behind' : 'error_answer', `${what}: HTTP ${status} ${said.slice(0, 200)}`, {
+      code: answer?.code,
+      message: said,
+    });
+  }
+  return splitArray(txs);
+}
+
+/** A validator as the proposer of blocks. */
+export interface Validator {
+  /** First 20 bytes of SHA-256 of the consensus public key, upper-case hex: what block headers name. */
+  readonly consensus_address: string;
+  readonly operator_address: string;
+  readonly moniker: string;
+  /** Empty where the chain has none, as on OPinit rollups. */
+  readonly identity: string;
+}
+
+/** The validators from `GET {rest}/opinit/opchild/v1/validators`. @throws NodeError */
+export function fetchValidators(rest: Endpoints, signal: AbortSignal): Promise<Validator[]> {
+  return rest.ask({ path: '/opinit/opchild/v1/validators?pagination.limit=1000', signal }, readValidators);
+}
+
+/** Reads the validators. @throws NodeError */
+export function readValidators(status: number, body: string): Validator[] {
+  const answer = parseNodeJson(status, body, 'validators') as {
+    validators?: {
+      moniker?: string;
+      operator_address?: string;
+      consensus_pubkey?: { key?: string };
+      description?: { moniker?: string; identity?: string };
+    }[];
+  };
+  if (status !== 200 || !Array.isArray(answer?.validators))
+    throw new NodeError('error_answer', `validators: HTTP ${status}`);
+  return answer.validators
+    .filter((validator) => typeof validator.consensus_pubkey?.key === 'string')
+    .map((validator) => ({
+      consensus_address: createHash('sha256')
+        .update(Buffer.from(validator.consensus_pubkey?.key ?? '', 'base64'))
+        .digest('hex')
+        .slice(0, 40)
+        .toUpperCase(),
+      operator_address: validator.operator_address ?? '',
+      moniker: validator.moniker ?? validator.description?.moniker ?? '',
+      identity: validator.description?.identity ?? '',
+    }));
+}

@@ -1,0 +1,43 @@
+/** Something that many wait for and that happens again and again. */
+export interface Bell {
+  /** How often it has rung: what a waiter has already taken into account. */
+  readonly count: number;
+  /** Wakes everybody who waits now. */
+  ring(): void;
+  /**
+   * Resolves once it has rung after `since`, when the signal is aborted, or after a time.
+   *
+   * @param since the count before the waiter looked at what the bell is about, so that a
+   *   ring between the look and the wait is not lost.
+   */
+  heard(since: number, signal: AbortSignal, timeout_ms?: number): Promise<void>;
+}
+
+/** Makes a bell. */
+export function createBell(): Bell {
+  const waiting = new Set<() => void>();
+  let count = 0;
+  return {
+    get count() {
+      return count;
+    },
+    ring() {
+      count += 1;
+      for (const wake of [...waiting]) wake();
+    },
+    heard(since, signal, timeout_ms) {
+      if (signal.aborted || since !== count) return Promise.resolve();
+      return new Promise((resolve) => {
+        const wake = (): void => {
+          waiting.delete(wake);
+          signal.removeEventListener('abort', wake);
+          clearTimeout(timer);
+          resolve();
+        };
+        const timer = timeout_ms === undefined ? undefined : setTimeout(wake, timeout_ms);
+        waiting.add(wake);
+        signal.addEventListener('abort', wake);
+      });
+    },
+  };
+}
