@@ -69,6 +69,9 @@ const CLOSE_BRACE = 0x7d;
 const NOT_PLAIN = /[^ -[\]-\uffff]/;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
+/** Strings up to this length are scanned character by character. */
+const SHORT = 48;
+
 /** The position after the value that begins at `start`. Any depth: it does not recurse. */
 function valueEnd(text: string, start: number): number {
   const closers: number[] = [];
@@ -112,6 +115,12 @@ function keyEnd(text: string, start: number): number {
 }
 
 function stringEnd(text: string, start: number): number {
+  // Most strings are short and plain: looking at each character is faster than a search.
+  for (let at = start + 1; at <= start + SHORT; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at + 1;
+    if (code === BACKSLASH || !(code >= 0x20)) break;
+  }
   let quote = text.indexOf('"', start + 1);
   while (quote >= 0 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
   if (quote < 0) throw new JsonTextError('string without end', start);

@@ -43,21 +43,20 @@ export function renderMigration(migration: Migration, target: Target): string[] 
   const onCluster = clustered ? `ON CLUSTER '${target.cluster}'` : '';
   return migration.template
     .replaceAll(/^\s*--.*$/gm, '')
-    .replaceAll(
-      /\{\{\s*(\S+?)(?:\s+(\S+))?(?:\s+([^}]+?))?\s*\}\}/g,
-      (_, word: string, name = '', key = '') => {
-        if (word === 'database') return target.database;
-        if (word === 'on_cluster') return onCluster;
-        if (word === 'local') return `${target.database}.${name}${clustered ? '_local' : ''}`;
-        if (word === 'distributed') {
-          if (!clustered) return '';
-          const [full, local] = [`${target.database}.${name}`, `${name}_local`];
-          return `CREATE TABLE IF NOT EXISTS ${full} ${onCluster} AS ${target.database}.${local} ENGINE = Distributed('${target.cluster}', '${target.database}', '${local}', ${key});`;
-        }
-        if (/^\w*MergeTree(\(.*\))?$/.test(word)) return clustered ? `Replicated${word}` : word;
-        throw new Error(`${migration.name}: unknown placeholder {{${word}}}`);
-      },
-    )
+    .replaceAll(/\{\{([^}]*)\}\}/g, (_, inside: string) => {
+      const [word = '', name = '', ...rest] = inside.trim().split(/\s+/);
+      const key = rest.join(' ');
+      if (word === 'database') return target.database;
+      if (word === 'on_cluster') return onCluster;
+      if (word === 'local') return `${target.database}.${name}${clustered ? '_local' : ''}`;
+      if (word === 'distributed') {
+        if (!clustered) return '';
+        const [full, local] = [`${target.database}.${name}`, `${name}_local`];
+        return `CREATE TABLE IF NOT EXISTS ${full} ${onCluster} AS ${target.database}.${local} ENGINE = Distributed('${target.cluster}', '${target.database}', '${local}', ${key});`;
+      }
+      if (/^\w*MergeTree(\(.*\))?$/.test(word)) return clustered ? `Replicated${word}` : word;
+      throw new Error(`${migration.name}: unknown placeholder {{${word}}}`);
+    })
     .split(/;\s*(?:\n|$)/)
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '');
