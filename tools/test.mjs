@@ -1,0 +1,20 @@
+// `npm test`: compiles everything with its types, lints code and protos, then runs the
+// unit, integration and API tests. Arguments go to mocha (`npm test -- -g pages`).
+import { spawnSync } from 'node:child_process';
+
+const steps = [
+  ['types', process.execPath, ['tools/build.mjs', 'tsconfig.json']],
+  ['lint', 'npx', ['--no', 'biome', 'check', '.']],
+  ['protos', 'npx', ['--no', 'buf', 'lint']],
+  ['tests', 'npx', ['--no', 'mocha', ...process.argv.slice(2)]],
+];
+
+for (const [name, command, args] of steps) {
+  const started = Date.now();
+  const { status } = spawnSync(command, args, { stdio: 'inherit' });
+  if (status !== 0) {
+    if (name !== 'tests') console.error(`${name}: failed`);
+    process.exit(status ?? 1);
+  }
+  if (name !== 'tests') console.log(`${name}: ok in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}
