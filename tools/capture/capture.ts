@@ -57,7 +57,7 @@ function accountsIn(answer: Exchange): string[] {
 async function ask(base: string, question: Question, attempts: number): Promise<Exchange> {
   let problem = '';
   for (let attempt = 0; attempt < attempts; attempt++) {
-    if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt));
+    if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, 50 * 2 ** attempt));
     try {
       const headers: Record<string, string> = {};
       if (question.height !== undefined) headers['x-cosmos-block-height'] = String(question.height);

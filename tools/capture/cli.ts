@@ -14,7 +14,10 @@ const usage = `weft capture: records a running rollup node for weft replay
 `;
 
 /** `weft capture`: writes a recording. Throws on missing arguments and when the node does not answer. */
-export async function runCapture(args: string[]): Promise<void> {
+export async function runCapture(
+  args: string[],
+  print: (text: string) => void = (text) => process.stdout.write(text),
+): Promise<void> {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({
     args,
@@ -29,7 +32,7 @@ export async function runCapture(args: string[]): Promise<void> {
     },
   });
   if (values.help) {
-    process.stdout.write(usage);
+    print(usage);
     return;
   }
   const { rpc, rest, out } = values;
@@ -54,7 +57,7 @@ export async function runCapture(args: string[]): Promise<void> {
   });
   stream.end();
   await finished(file);
-  process.stdout.write(`${written} exchanges, heights ${from} to ${to}, in ${out}\n`);
+  print(`${written} exchanges, heights ${from} to ${to}, in ${out}\n`);
 }
 
 function height(name: string, text: string | undefined): number {

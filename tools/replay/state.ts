@@ -34,6 +34,7 @@ export function recordedState(exchanges: Exchange[], blocks: BlockBodies[], last
   for (const list of [...answers.values(), ...calls.values()]) list.sort((a, b) => a.height - b.height);
   const balances = balanceHistory(blocks);
   const contracts = bankContracts(answers);
+  const contractsCalled = new Set([...calls.keys()].map((key) => key.split('|')[0]));
 
   return {
     rest(path, query, height) {
@@ -50,7 +51,14 @@ export function recordedState(exchanges: Exchange[], blocks: BlockBodies[], last
       const key = callKey(to, input);
       const found = calls.get(key);
       const at = found && earlier(found, height);
-      return balances.call(key, at, height) ?? at?.value;
+      const answer = balances.call(key, at, height) ?? at?.value;
+      // a contract that was called while recording has code: what nobody asked it is taken as reverting
+      return (
+        answer ??
+        (contractsCalled.has(to.toLowerCase())
+          ? { response: '', error: 'Reverted', usedGas: '0' }
+          : undefined)
+      );
     },
     jsonRpc: (method, params) => methods.get(methodKey(method, params)) ?? methods.get(methodKey(method, [])),
     rpc: (path) => rpc.get(path),
