@@ -11,7 +11,7 @@ export function missingEntries(lock) {
     for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
       const nested = path === '' ? [] : [`${path}/node_modules/${name}`];
       const found = [...nested, `node_modules/${name}`].some((place) => lock.packages[place] !== undefined);
-      if (!found) missing.push({ name, version, platform: platformOf(name) });
+      if (!found) missing.push({ name, version, entry: { ...(entry.dev ? { dev: true } : {}), ...platformOf(name) } });
     }
   }
   return missing;
@@ -21,16 +21,22 @@ export function missingEntries(lock) {
 function platformOf(name) {
   const words = name.split(/[-/]/);
   const os = words.find((word) => ['linux', 'darwin', 'win32', 'freebsd', 'android'].includes(word));
-  const cpu = words.find((word) => ['x64', 'arm64', 'arm', 'ia32'].includes(word));
-  return { ...(os === undefined ? {} : { os: [os] }), ...(cpu === undefined ? {} : { cpu: [cpu] }) };
+  const word = words.find((each) => ['x64', 'arm64', 'armv7', 'arm', 'ia32'].includes(each));
+  const cpu = word === 'armv7' ? 'arm' : word;
+  const libc = words.includes('musl') ? 'musl' : words.includes('gnu') ? 'glibc' : undefined;
+  return {
+    ...(os === undefined ? {} : { os: [os] }),
+    ...(cpu === undefined ? {} : { cpu: [cpu] }),
+    ...(libc === undefined ? {} : { libc: [libc] }),
+  };
 }
 
 if (process.argv[1]?.endsWith('lock.mjs')) {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
   const missing = missingEntries(lock);
   if (process.argv.includes('--fix') && missing.length > 0) {
-    for (const { name, version, platform } of missing) {
-      lock.packages[`node_modules/${name}`] = { version: version.replace(/^[\^~]/, ''), ...platform, optional: true };
+    for (const { name, version, entry } of missing) {
+      lock.packages[`node_modules/${name}`] = { version: version.replace(/^[\^~]/, ''), ...entry, optional: true };
     }
     lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
     writeFileSync('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`);
