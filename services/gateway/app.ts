@@ -1,0 +1,109 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { status } from '@grpc/grpc-js';
+import { LRUCache } from 'lru-cache';
+import type { Log } from '../common/log.js';
+import type { Metrics } from '../common/metrics.js';
+import { createCache } from './cache.js';
+import type { Clients } from './clients.js';
+import type { GatewaySettings } from './config.js';
+import { ProblemError } from './errors.js';
+import type { Heads } from './heads.js';
+import { type Exchange, openExchange, requestIds } from './http/exchange.js';
+import { createRateLimit } from './http/limit.js';
+import { createSender } from './http/send.js';
+import type { KnownRequest } from './request.js';
+import { createRouter } from './router.js';
+import { createRoutes } from './routes/index.js';
+import { createServer } from './serve.js';
+
+/** What the app works with; it opens and closes none of these. */
+export interface AppDependencies {
+  readonly settings: GatewaySettings;
+  readonly clients: Clients;
+  readonly heads: Pick<Heads, 'current'>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly version: string;
+  readonly commit_hash: string;
+}
+
+/** The HTTP API as a request listener; listening is somebody else's. */
+export interface App {
+  readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
+  /** From now on every answer ends its connection; resolves when no request is running any more. */
+  close(): Promise<void>;
+}
+
+/** URLs that are recognised without the router, and the longest of them. */
+const memo = { max: 10_000, url_length: 512 };
+
+/** Builds the app. */
+export function createApp(dependencies: AppDependencies): App {
+  const { settings, clients, heads, log, metrics } = dependencies;
+  const origins = settings.CORS_ENABLED ? settings.CORS : [];
+  const about = {
+    version: dependencies.version,
+    commit_hash: dependencies.commit_hash,
+    chain_id: settings.CHAIN_ID,
+    vm: settings.VM_TYPE,
+    base_path: settings.BASE_PATH,
+    absent_key: settings.PAGINATION_ABSENT_KEY,
+  };
+  let isStopping = false;
+  const running = new Set<ServerResponse>();
+  const sender = createSender({ origins, metrics, log, isStopping: () => isStopping });
+  const cache = createCache({
+    heads,
+    metrics,
+    max_bytes: settings.CACHE_MB * 1024 * 1024,
+    max_age_ms: settings.CACHE_MAX_AGE_MS,
+  });
+  const timeout_ms = settings.REQUEST_TIMEOUT_MS;
+  const server = createServer({ cache, clients, sender, about, log, timeout_ms });
+  const known = new LRUCache<string, KnownRequest>({ max: memo.max });
+  const route = createRouter({
+    routes: createRoutes(about),
+    base_path: settings.BASE_PATH,
+    parameters: { account_prefix: settings.ACCOUNT_ADDRESS_PREFIX },
+    server,
+    sender,
+    isCrossOriginAllowed: origins === '*' || origins.length > 0,
+    log,
+    remember: (exchange: Exchange, request: KnownRequest) => {
+      if (exchange.url.length <= memo.url_length) known.set(exchange.url, request);
+    },
+  });
+  const newId = requestIds();
+  const secondsToWait = createRateLimit(settings.RATE_LIMIT, settings.TRUSTED_PROXIES);
+
+  return {
+    listener: (request, response) => {
+      const exchange = openExchange(request, response, newId);
+      running.add(response);
+      response.once('close', () => running.delete(response));
+      const seconds = secondsToWait?.(request) ?? 0;
+      if (seconds > 0) {
+        server.fail(exchange, tooMany(seconds));
+        return;
+      }
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      const understood = isRead ? known.get(exchange.url) : undefined;
+      if (understood === undefined) route(exchange);
+      else server.serve(exchange, understood);
+    },
+    close: async () => {
+      isStopping = true;
+      await Promise.all(
+        [...running].map((response) => new Promise((resolve) => response.once('close', resolve))),
+      );
+    },
+  };
+}
+
+const tooMany = (seconds: number): ProblemError =>
+  new ProblemError({
+    http: 429,
+    code: status.RESOURCE_EXHAUSTED,
+    message: `too many requests from this address, try again in ${seconds} s`,
+    headers: { 'retry-after': String(seconds) },
+  });

@@ -1,0 +1,69 @@
+import { status } from '@grpc/grpc-js';
+import { RpcError } from '../common/errors.js';
+
+/** An answer that is no success: what the client sees of it, and nothing else. */
+export interface Problem {
+  readonly http: number;
+  /** gRPC code number for the body. */
+  readonly code: status;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A problem that the gateway itself found; its message is meant for the client. */
+export class ProblemError extends Error {
+  override name = 'ProblemError';
+
+  constructor(readonly problem: Problem) {
+    super(problem.message);
+  }
+}
+
+interface Row {
+  readonly http: number;
+  /** What the client reads instead of the service's own words, which may show internals. */
+  readonly message?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const again = { 'retry-after': '1' };
+
+/** The one table from gRPC codes to HTTP. A code that is not here is a 500. */
+const table: Partial<Record<status, Row>> = {
+  [status.INVALID_ARGUMENT]: { http: 400 },
+  [status.NOT_FOUND]: { http: 404 },
+  [status.RESOURCE_EXHAUSTED]: { http: 429, message: 'too many requests, try again later', headers: again },
+  [status.UNIMPLEMENTED]: { http: 501, message: 'this rollup does not have that' },
+  [status.UNAVAILABLE]: {
+    http: 503,
+    message: 'a part of the service is not available, try again later',
+    headers: again,
+  },
+  [status.DEADLINE_EXCEEDED]: { http: 504, message: 'the query ran out of time' },
+};
+
+const internal: Problem = { http: 500, code: status.INTERNAL, message: 'internal error' };
+
+/**
+ * What a client sees of anything that was thrown. Only messages about the client's own
+ * input (400, 404) pass; every other one is a fixed sentence.
+ */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ProblemError) return error.problem;
+  const row = error instanceof RpcError ? table[error.code] : undefined;
+  if (row === undefined || !(error instanceof RpcError)) return internal;
+  return { ...row, code: error.code, message: row.message ?? error.message };
+}
+
+/** The JSON of a problem. */
+export function problemBody(problem: Problem): Buffer {
+  return Buffer.from(JSON.stringify({ code: problem.code, message: problem.message, details: [] }));
+}
+
+/** 501 for what the virtual machine of this rollup does not have. */
+export const notOnThisVm = (vm: string, what: string): ProblemError =>
+  new ProblemError({
+    http: 501,
+    code: status.UNIMPLEMENTED,
+    message: `${what} are not available on a rollup with the ${vm} virtual machine`,
+  });

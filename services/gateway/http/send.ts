@@ -1,0 +1,99 @@
+import type { Log } from '../../common/log.js';
+import type { Metrics } from '../../common/metrics.js';
+import type { Origins } from '../config.js';
+import { type Problem, problemBody } from '../errors.js';
+import type { Encoded } from './answer.js';
+import { corsHeaders } from './cors.js';
+import type { Exchange } from './exchange.js';
+import { matchesTag } from './negotiate.js';
+
+/** The one way an answer leaves, whether it comes from the cache, from a service or is a problem. */
+export interface Sender {
+  /** A good answer; 304 where the client has it already, without a body for HEAD. */
+  answer(exchange: Exchange, encoded: Encoded, age_s?: number): void;
+  problem(exchange: Exchange, problem: Problem): void;
+  /** Nothing, because the client went away: only counted. */
+  gone(exchange: Exchange): void;
+  /** 204 with these headers, for OPTIONS. */
+  empty(exchange: Exchange, headers: readonly string[]): void;
+}
+
+/** Not an HTTP status, but what servers commonly write down for a client that did not wait. */
+const clientClosedRequest = 499;
+
+/** What sending depends on. */
+export interface SenderEnvironment {
+  readonly origins: Origins;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Whether connections are to be closed after their answer. */
+  readonly isStopping: () => boolean;
+}
+
+export function createSender(environment: SenderEnvironment): Sender {
+  const { origins, metrics, log } = environment;
+  const observers = new Map<string, (seconds: number) => void>();
+
+  const finish = (exchange: Exchange, status: number): void => {
+    const key = `${status} ${exchange.route}`;
+    let observe = observers.get(key);
+    if (observe === undefined) {
+      const series = metrics.httpSeconds.labels({ route: exchange.route, status: String(status) });
+      observe = (seconds) => series.observe(seconds);
+      observers.set(key, observe);
+    }
+    const took_ms = performance.now() - exchange.started_ms;
+    observe(took_ms / 1000);
+    if (log.isLevelEnabled('debug')) {
+      const { request_id, url, route } = exchange;
+      log.debug({ request_id, method: exchange.request.method, url, route, status, took_ms }, 'request');
+    }
+  };
+
+  const write = (exchange: Exchange, status: number, headers: readonly string[], body?: Buffer): void => {
+    const { request, response } = exchange;
+    if (!response.headersSent && !response.destroyed) {
+      const all = [
+        ...headers,
+        ...corsHeaders(origins, request),
+        'x-request-id',
+        exchange.request_id,
+        'x-content-type-options',
+        'nosniff',
+      ];
+      if (environment.isStopping()) all.push('connection', 'close');
+      response.writeHead(status, all);
+      if (body === undefined || request.method === 'HEAD') response.end();
+      else response.end(body);
+    }
+    finish(exchange, status);
+  };
+
+  return {
+    answer: (exchange, encoded, age_s) => {
+      const if_none_match = exchange.request.headers['if-none-match'];
+      if (if_none_match !== undefined && matchesTag(if_none_match, encoded.etag)) {
+        write(exchange, 304, encoded.unchanged_headers);
+      } else if (age_s === undefined) {
+        write(exchange, 200, encoded.headers, encoded.body);
+      } else {
+        write(exchange, 200, [...encoded.headers, 'age', String(age_s)], encoded.body);
+      }
+    },
+    problem: (exchange, problem) => {
+      const body = problemBody(problem);
+      const headers = [
+        'content-type',
+        'application/json; charset=utf-8',
+        'content-length',
+        String(body.length),
+        'cache-control',
+        'no-store',
+        ...Object.entries(problem.headers ?? {}).flat(),
+      ];
+      write(exchange, problem.http, headers, body);
+    },
+    gone: (exchange) => finish(exchange, clientClosedRequest),
+    empty: (exchange, headers) => write(exchange, 204, headers),
+  };
+}

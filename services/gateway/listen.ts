@@ -1,0 +1,93 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { status } from '@grpc/grpc-js';
+import type { App } from './app.js';
+import { type Problem, problemBody } from './errors.js';
+import { maxTarget_bytes, uriTooLong } from './router.js';
+
+/** Bytes of headers that a request may have, besides its target. */
+const maxHeaders_bytes = 32 * 1024;
+
+/** A listening HTTP server. */
+export interface HttpServer {
+  readonly port: number;
+  /** Accepts nothing more, lets running requests finish for up to `grace_ms`, then ends them. */
+  close(grace_ms: number): Promise<void>;
+}
+
+/**
+ * Listens for the app.
+ *
+ * @param port 0 for any free one.
+ */
+export async function listen(app: App, host: string, port: number): Promise<HttpServer> {
+  const server = createServer(
+    {
+      maxHeaderSize: maxTarget_bytes + maxHeaders_bytes,
+      headersTimeout: 15_000,
+      requestTimeout: 30_000,
+      // Longer than the idle time of usual load balancers, so that they never send into a closing connection.
+      keepAliveTimeout: 75_000,
+    },
+    app.listener,
+  );
+  server.on('clientError', (error: ClientError, socket: Socket) => refuse(error, socket));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: (grace_ms) => close(server, app, grace_ms),
+  };
+}
+
+async function close(server: Server, app: App, grace_ms: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const timer = setTimeout(() => server.closeAllConnections(), grace_ms);
+  await app.close();
+  server.closeIdleConnections();
+  await closed;
+  clearTimeout(timer);
+}
+
+interface ClientError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Buffer;
+}
+
+/** Answers what is no HTTP request, in the form of every other problem, and ends the connection. */
+function refuse(error: ClientError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem = problemOfClientError(error);
+  const body = problemBody(problem);
+  socket.end(
+    [
+      `HTTP/1.1 ${problem.http} Refused`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${body.length}`,
+      'cache-control: no-store',
+      'access-control-allow-origin: *',
+      'connection: close',
+      '',
+      body.toString(),
+    ].join('\r\n'),
+  );
+}
+
+function problemOfClientError(error: ClientError): Problem {
+  const code = status.INVALID_ARGUMENT;
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    const end = error.rawPacket?.indexOf('\r\n') ?? 0;
+    const isTarget = /^[A-Z]+ /.test(error.rawPacket?.toString('latin1', 0, 16) ?? '');
+    if (isTarget && (end < 0 || end > maxTarget_bytes)) return uriTooLong().problem;
+    return { http: 431, code, message: `the headers are longer than ${maxHeaders_bytes} bytes` };
+  }
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return { http: 408, code: status.DEADLINE_EXCEEDED, message: 'the request did not arrive in time' };
+  }
+  return { http: 400, code, message: 'this is not an HTTP request that can be read' };
+}

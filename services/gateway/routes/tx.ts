@@ -1,0 +1,102 @@
+import { callRpc } from '../../common/rpc/client.js';
+import { objectOf, pageContent } from '../json.js';
+import { examplePage, readExample } from '../openapi/examples.js';
+import { ref } from '../openapi/schema.js';
+import { txSchemas } from '../openapi/tx-schemas.js';
+import { pageParameters, pageRequest } from '../pagination.js';
+import {
+  accountParameter,
+  booleanParameter,
+  hashParameter,
+  heightParameter,
+  msgsParameter,
+  wireHeight,
+} from '../parameters.js';
+import { type RouteGroup, route } from '../route.js';
+
+const list = {
+  response: ref('tx.TxsResponse'),
+  example: () => ({ txs: [readExample('tx')], pagination: examplePage }),
+  problems: [400],
+  owners: ['tx'],
+} as const;
+
+const order = 'Newest first means highest height, then highest position in the block.';
+
+export const txGroup: RouteGroup = {
+  tag: 'Transactions',
+  doc: 'Transactions with their results.',
+  schemas: txSchemas,
+  routes: [
+    route({
+      ...list,
+      path: '/indexer/tx/v1/txs',
+      operation: 'listTxs',
+      summary: 'Transactions',
+      doc: `All txs. ${order}`,
+      parameters: { msgs: msgsParameter, ...pageParameters },
+      handler: async ({ msgs, ...page }, { clients, call, about }) => {
+        const pagination = pageRequest(page);
+        const request = { msgs: [...msgs], pagination };
+        const answer = await callRpc(clients.tx.listTxs.bind(clients.tx), request, call);
+        return pageContent('txs', answer.txs, pagination, answer.pagination, about.absent_key);
+      },
+    }),
+    route({
+      ...list,
+      path: '/indexer/tx/v1/txs/by_account/{account}',
+      operation: 'listTxsByAccount',
+      summary: 'Transactions of an account',
+      doc: 'Txs that the account signed or is named in: in an event, and on EVM in a log or a receipt. An account without any gives an empty list. When the index does not answer, an answer of up to ten minutes ago is given with its `Age`.',
+      parameters: {
+        account: accountParameter,
+        is_signer: booleanParameter(false, 'Only txs that the account signed.'),
+        msgs: msgsParameter,
+        ...pageParameters,
+      },
+      // Wallets cannot show their approve screen without this list.
+      outlives_failure: true,
+      handler: async ({ account, is_signer, msgs, ...page }, { clients, call, about }) => {
+        const pagination = pageRequest(page);
+        const request = { account, is_signer, msgs: [...msgs], pagination };
+        const answer = await callRpc(clients.tx.listTxsByAccount.bind(clients.tx), request, call);
+        return pageContent('txs', answer.txs, pagination, answer.pagination, about.absent_key);
+      },
+    }),
+    route({
+      ...list,
+      path: '/indexer/tx/v1/txs/by_height/{height}',
+      operation: 'listTxsByHeight',
+      summary: 'Transactions of a block',
+      doc: `Txs of a block; empty for one that is not there yet. ${order}`,
+      parameters: { height: heightParameter, msgs: msgsParameter, ...pageParameters },
+      handler: async ({ height, msgs, ...page }, { clients, call, about }) => {
+        const pagination = pageRequest(page);
+        const request = { height: wireHeight(height), msgs: [...msgs], pagination };
+        const answer = await callRpc(clients.tx.listTxsByHeight.bind(clients.tx), request, call);
+        return pageContent('txs', answer.txs, pagination, answer.pagination, about.absent_key);
+      },
+    }),
+    route({
+      path: '/indexer/tx/v1/txs/{tx_hash}',
+      operation: 'getTx',
+      summary: 'One transaction',
+      doc: 'The tx of a Cosmos hash. Ethereum hashes belong to `evm-txs`.',
+      parameters: {
+        tx_hash: hashParameter(
+          'Cosmos tx hash.',
+          '0A7B18D9F667D602B26B93B1005AE40FBA0B5EA8A2AC8EFC796C8683FAA323AD',
+        ),
+      },
+      response: ref('tx.TxResponse'),
+      example: () => ({ tx: readExample('tx') }),
+      problems: [400, 404],
+      owners: ['tx'],
+      handler: async ({ tx_hash }, { clients, call }) => {
+        const request = { tx_hash: tx_hash.toUpperCase() };
+        const { tx } = await callRpc(clients.tx.getTx.bind(clients.tx), request, call);
+        return { body: objectOf('tx', tx), settled: true };
+      },
+    }),
+  ],
+};

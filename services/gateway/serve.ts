@@ -1,0 +1,116 @@
+import { status } from '@grpc/grpc-js';
+import { RpcError } from '../common/errors.js';
+import { sleep } from '../common/lifecycle.js';
+import type { Log } from '../common/log.js';
+import type { Cache } from './cache.js';
+import type { Clients } from './clients.js';
+import { notOnThisVm, problemOf } from './errors.js';
+import { type Answer, createAnswer, inCoding } from './http/answer.js';
+import type { Exchange } from './http/exchange.js';
+import { codingFor, prefersHtml } from './http/negotiate.js';
+import type { Sender } from './http/send.js';
+import type { KnownRequest } from './request.js';
+import type { About, Content, RouteContext } from './route.js';
+
+/** What serving depends on. */
+export interface ServeEnvironment {
+  readonly cache: Cache;
+  readonly clients: Clients;
+  readonly sender: Sender;
+  readonly about: About;
+  readonly log: Log;
+  /** After this long a request is answered with 504. */
+  readonly timeout_ms: number;
+}
+
+/** Answers requests that were understood, and reports what went wrong with any. */
+export interface Server {
+  serve(exchange: Exchange, request: KnownRequest): void;
+  fail(exchange: Exchange, error: unknown): void;
+}
+
+/** Wait before the one other attempt when a service is not reached: long enough to choose another replica. */
+const retry_ms = 50;
+
+export function createServer(environment: ServeEnvironment): Server {
+  const { cache, sender, about, log } = environment;
+
+  const fail = (exchange: Exchange, error: unknown): void => {
+    const problem = problemOf(error);
+    if (problem.http >= 500 && problem.http !== 501) {
+      const { request_id, route, url } = exchange;
+      log.error({ request_id, route, url, status: problem.http, err: error }, `request failed: ${error}`);
+    }
+    sender.problem(exchange, problem);
+  };
+
+  const deliver = (exchange: Exchange, key: string, answer: Answer, age_s?: number): void => {
+    const coding = codingFor(exchange.request.headers['accept-encoding'] as string | undefined);
+    const encoded = inCoding(answer, coding);
+    if ('body' in encoded) {
+      sender.answer(exchange, encoded, age_s);
+      return;
+    }
+    encoded.then(
+      (ready) => {
+        cache.recount(key, answer);
+        sender.answer(exchange, ready, age_s);
+      },
+      (error: unknown) => fail(exchange, error),
+    );
+  };
+
+  const serve = (exchange: Exchange, request: KnownRequest): void => {
+    const { route } = request;
+    exchange.route = route.path;
+    if (route.only !== undefined && route.only.vm !== about.vm) {
+      fail(exchange, notOnThisVm(about.vm, route.only.what));
+      return;
+    }
+    const accept = route.negotiates ? (exchange.request.headers.accept ?? '') : '';
+    const key = route.negotiates ? `${request.key} ${prefersHtml(accept)}` : request.key;
+    const cached = cache.get(key, route.owners);
+    if (cached !== undefined) {
+      deliver(exchange, key, cached);
+      return;
+    }
+
+    const left = new AbortController();
+    const leave = (): void => left.abort();
+    exchange.response.once('close', leave);
+    const deadline = Date.now() + environment.timeout_ms;
+    const ask = async (signal: AbortSignal): Promise<Answer> => {
+      const call = { deadline, request_id: exchange.request_id, signal };
+      return createAnswer(await handle(request, { clients: environment.clients, call, about, accept }));
+    };
+    cache
+      .ask(key, route.owners, ask, left.signal)
+      .then((answer) => deliver(exchange, key, answer))
+      .catch((error: unknown) => {
+        if (left.signal.aborted) return sender.gone(exchange);
+        const old = route.outlives_failure && problemOf(error).http >= 500 ? cache.getOld(key) : undefined;
+        if (old === undefined) return fail(exchange, error);
+        log.warn(
+          { request_id: exchange.request_id, route: route.path, err: error },
+          'an old answer was given',
+        );
+        deliver(exchange, key, old.answer, old.age_s);
+      })
+      .finally(() => exchange.response.off('close', leave));
+  };
+
+  return { serve, fail };
+}
+
+/** Runs the handler; once more when a service was not reached, since another replica may be. */
+async function handle(request: KnownRequest, context: RouteContext): Promise<Content> {
+  try {
+    return await request.route.handler(request.args as never, context);
+  } catch (error) {
+    const { deadline = Number.POSITIVE_INFINITY, signal } = context.call;
+    const isAway = error instanceof RpcError && error.code === status.UNAVAILABLE;
+    if (!isAway || signal?.aborted || Date.now() + retry_ms >= deadline) throw error;
+    await sleep(retry_ms, signal);
+    return await request.route.handler(request.args as never, context);
+  }
+}
