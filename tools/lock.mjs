@@ -11,7 +11,8 @@ export function missingEntries(lock) {
     for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
       const nested = path === '' ? [] : [`${path}/node_modules/${name}`];
       const found = [...nested, `node_modules/${name}`].some((place) => lock.packages[place] !== undefined);
-      if (!found) missing.push({ name, version, entry: { ...(entry.dev ? { dev: true } : {}), ...platformOf(name) } });
+      if (!found)
+        missing.push({ name, version, entry: { ...(entry.dev ? { dev: true } : {}), ...platformOf(name) } });
     }
   }
   return missing;
@@ -36,7 +37,11 @@ if (process.argv[1]?.endsWith('lock.mjs')) {
   const missing = missingEntries(lock);
   if (process.argv.includes('--fix') && missing.length > 0) {
     for (const { name, version, entry } of missing) {
-      lock.packages[`node_modules/${name}`] = { version: version.replace(/^[\^~]/, ''), ...entry, optional: true };
+      lock.packages[`node_modules/${name}`] = {
+        version: version.replace(/^[\^~]/, ''),
+        ...entry,
+        optional: true,
+      };
     }
     lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
     writeFileSync('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`);

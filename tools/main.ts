@@ -1,0 +1,55 @@
+import { UserError } from '../services/common/errors.js';
+
+/** A command: what it is for, and how to run it. Its code is loaded only when it is wanted. */
+interface Command {
+  readonly summary: string;
+  readonly load: () => Promise<(args: string[]) => Promise<void>>;
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  start: {
+    summary: 'index a rollup and serve its API, all in one process (a recorded rollup without RPC_URL)',
+    load: async () => (await import('./start/cli.js')).runStart,
+  },
+  replay: {
+    summary: 'play a recorded, or a generated, rollup node over HTTP',
+    load: async () => (await import('./replay/cli.js')).runReplay,
+  },
+  capture: {
+    summary: 'record the exchanges with a rollup node',
+    load: async () => (await import('./capture/cli.js')).runCapture,
+  },
+  config: {
+    summary: 'print the reference of all settings',
+    load: async () => (await import('./config/cli.js')).runConfig,
+  },
+  bench: {
+    summary: 'measure catching up and every route on a generated chain',
+    load: async () => (await import('./bench/cli.js')).runBench,
+  },
+};
+
+function usage(): string {
+  const width = Math.max(...Object.keys(commands).map((name) => name.length));
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
+  return `weft COMMAND [OPTIONS]\n\n${lines.join('\n')}\n\n  weft COMMAND --help tells more of a command.\n`;
+}
+
+async function main([name, ...args]: string[]): Promise<void> {
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    process.stdout.write(usage());
+    return;
+  }
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) throw new UserError(`there is no command ${JSON.stringify(name)}\n\n${usage()}`);
+  const run = await command.load();
+  await run(args);
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const own = error instanceof UserError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
+  process.stderr.write(`${own ? (error as Error).message : (error as Error).stack}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startBlock } from '../../services/block/main.js';
+import { openDatabase } from '../../services/common/clickhouse/open.js';
+import { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
+import { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
+import { runUntilSignal, type Stoppable, stopAll } from '../../services/common/lifecycle.js';
+import { createLog, type Log } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import { serveOps } from '../../services/common/ops.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
+import { startGateway } from '../../services/gateway/main.js';
+import { startTx } from '../../services/tx/main.js';
+import { showProgress } from './progress.js';
+import { startRecorded } from './recorded.js';
+import { isRecorded, loadStartConfig, type StartConfig } from './settings.js';
+
+const usage = `weft start: indexes a rollup and serves its API, all in one process
+
+Set RPC_URL, REST_URL and JSON_RPC_URL (EVM) to index a rollup; without them a recorded
+one is served. All settings are environment variables: see \`weft config\`.
+`;
+
+/** `weft start`: runs until SIGINT or SIGTERM. */
+export async function runStart(args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { help: { type: 'boolean', default: false } } });
+  if (values.help) {
+    process.stdout.write(usage);
+    return;
+  }
+  const log = createLog('warn', 2);
+  await runUntilSignal(log, (signal) => startAll(loadStartConfig(process.env), log, signal));
+}
+
+/** Starts every service in this process, over the same gRPC as in many. */
+async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Promise<Stoppable> {
+  log.level = config.LOG_LEVEL;
+  const screen = process.stdout;
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = stopAll(stops);
+  try {
+    const recorded = isRecorded(config);
+    const folder = recorded ? join(config.DATA_DIR, 'recorded') : config.DATA_DIR;
+    let node = { RPC_URL: config.RPC_URL, REST_URL: config.REST_URL, JSON_RPC_URL: config.JSON_RPC_URL };
+    if (recorded) {
+      const replay = await startRecorded(folder, config.REPLAY_INTERVAL_MS);
+      stops.push(() => replay.close());
+      node = { RPC_URL: [replay.rpc_url], REST_URL: [replay.rest_url], JSON_RPC_URL: [replay.json_rpc_url] };
+      screen.write(
+        `No RPC_URL is set: serving a recorded EVM rollup (${replay.chain.source.chainId}) that makes a block every ${config.REPLAY_INTERVAL_MS / 1000} s.\n`,
+      );
+    } else {
+      screen.write(
+        `Indexing the ${config.VM_TYPE} rollup at ${config.RPC_URL.map(withoutCredentials).join(', ')}.\n`,
+      );
+    }
+
+    const sockets = mkdtempSync(join(tmpdir(), 'weft-'));
+    stops.push(async () => rmSync(sockets, { recursive: true, force: true }));
+    const metrics = createMetrics(true);
+    const database = await openDatabase({ ...config, DATA_DIR: folder });
+    stops.push(() => database.close());
+    const local = (name: string): string => `unix:${join(sockets, `${name}.sock`)}`;
+    const shared = { database, log, metrics };
+    const all = { ...config, ...node, DATA_DIR: folder, ROLE: 'all' as const };
+
+    const block = await startBlock({
+      ...shared,
+      config: { ...all, GRPC_PORT: config.BLOCK_GRPC_PORT },
+      addresses: [`${config.HOST}:${config.BLOCK_GRPC_PORT}`, local('block')],
+    });
+    stops.push(() => block.stop());
+    const tx = await startTx({
+      ...shared,
+      config: { ...all, GRPC_PORT: config.TX_GRPC_PORT, BLOCK_SERVICE_ADDR: local('block') },
+      addresses: [`${config.HOST}:${config.TX_GRPC_PORT}`, local('tx')],
+    });
+    stops.push(() => tx.stop());
+    const gateway = await startGateway({
+      config: { ...config, BLOCK_SERVICE_ADDR: local('block'), TX_SERVICE_ADDR: local('tx') },
+      log,
+      metrics,
+    });
+    stops.push(() => gateway.stop());
+    const ops = await serveOps(config.HOST, config.OPS_PORT, metrics, () => ({
+      ready: block.head.last !== undefined,
+      reason: 'no block is indexed yet',
+    }));
+    stops.push(() => ops.close());
+
+    const base = `http://${config.HOST === '0.0.0.0' ? 'localhost' : config.HOST}:${gateway.port}${config.BASE_PATH}`;
+    screen.write(
+      `\n  Live page   ${base}/\n  API docs    ${base}/swagger/\n  Status      ${base}/status\n  Latest txs  ${base}/indexer/tx/v1/txs\n  Metrics     http://${config.HOST}:${ops.port}/metrics\n\nStop with Ctrl-C; a second start goes on where this one stops.\n\n`,
+    );
+
+    const clients = [
+      connectRpc(BlockServiceClient, local('block')),
+      connectRpc(TxServiceClient, local('tx')),
+    ] as const;
+    const progress = showProgress(screen, ...clients, signal);
+    stops.push(async () => {
+      await progress;
+      for (const client of clients) client.close();
+    });
+    return { stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function withoutCredentials(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}

@@ -1,0 +1,74 @@
+import { blockOwnSettings, checkNode } from '../../services/block/config.js';
+import {
+  asInteger,
+  asOneOf,
+  loadSettings,
+  type Settings,
+  type ValuesOf,
+} from '../../services/common/config.js';
+import { logLevels } from '../../services/common/log.js';
+import {
+  chainSettings,
+  databaseSettings,
+  nodeSettings,
+  serverSettings,
+} from '../../services/common/settings.js';
+import { gatewaySettings } from '../../services/gateway/config.js';
+import { txOwnSettings } from '../../services/tx/config.js';
+
+const { BLOCK_SERVICE_ADDR: _block, TX_SERVICE_ADDR: _tx, ...gatewayOwnSettings } = gatewaySettings;
+
+/** Settings of the one-process program: those of every service, and the ports of their gRPC. */
+export const startSettings = {
+  ...databaseSettings,
+  ...chainSettings,
+  ...nodeSettings,
+  ...serverSettings,
+  ...blockOwnSettings,
+  ...txOwnSettings,
+  ...gatewayOwnSettings,
+  LOG_LEVEL: {
+    doc: `The least level that is logged, to standard error: ${logLevels.join(', ')}.`,
+    default: 'warn',
+    parse: asOneOf(...logLevels),
+  },
+  BLOCK_GRPC_PORT: {
+    doc: "Port of the block service's gRPC; 0 for any free one.",
+    default: '7001',
+    parse: asInteger(0, 65_535),
+  },
+  TX_GRPC_PORT: {
+    doc: "Port of the tx service's gRPC; 0 for any free one.",
+    default: '7002',
+    parse: asInteger(0, 65_535),
+  },
+  REPLAY_INTERVAL_MS: {
+    doc: 'How often the recorded rollup makes a block, in milliseconds (only without RPC_URL).',
+    default: '2000',
+    parse: asInteger(10, 3_600_000),
+  },
+} satisfies Settings;
+
+export type StartConfig = ValuesOf<typeof startSettings>;
+
+/** Whether the recorded rollup is wanted: no URL of a node is given. */
+export const isRecorded = (config: Pick<StartConfig, 'RPC_URL' | 'REST_URL' | 'JSON_RPC_URL'>): boolean =>
+  config.RPC_URL.length + config.REST_URL.length + config.JSON_RPC_URL.length === 0;
+
+/** Reads the settings. @throws ConfigError with all mistakes at once. */
+export function loadStartConfig(env: Readonly<Record<string, string | undefined>>): StartConfig {
+  return loadSettings(startSettings, env, (config) =>
+    isRecorded(config) ? checkRecorded(config) : checkNode(config),
+  );
+}
+
+function checkRecorded(config: StartConfig): string[] {
+  const mistakes: string[] = [];
+  const hint =
+    'without RPC_URL the recorded rollup is served; give RPC_URL, REST_URL and JSON_RPC_URL to index a real one';
+  if (config.VM_TYPE !== 'evm')
+    mistakes.push(`VM_TYPE is "${config.VM_TYPE}", but the recorded rollup is an EVM one: ${hint}`);
+  if (config.CHAIN_ID !== '')
+    mistakes.push(`CHAIN_ID is ${JSON.stringify(config.CHAIN_ID)}, but no RPC_URL is set: ${hint}`);
+  return mistakes;
+}
