@@ -12,7 +12,7 @@ import type { DecodeOptions } from './types.js';
 export function addNamedAccounts(
   events: TxEvent[],
   vm: DecodeOptions['vm'],
-  scan: NameScanner,
+  names: NameScanner,
   accounts: Map<AccountKey, boolean>,
 ): void {
   const add = (key: AccountKey) => addAccount(accounts, key, false);
@@ -20,7 +20,7 @@ export function addNamedAccounts(
     for (const { key, value } of attributes) {
       if (vm === 'evm' && type === 'call' && key === 'ret') continue;
       if (vm === 'evm' && type === 'evm' && key === 'log' && addLog(value, accounts)) continue;
-      scan(value, add);
+      names.scan(value, add);
     }
   }
 }

@@ -15,9 +15,9 @@ import type { BlockHead, DecodedBlock, DecodedEvmTx, DecodeOptions, StoreOwner }
  */
 export function decodeBlock(head: BlockHead, material: BlockMaterial, options: DecodeOptions): DecodedBlock {
   const problems: string[] = [];
-  const scan = nameScanner(options);
+  const names = nameScanner(options);
   const readings = material.txs.map((tx, index) =>
-    decodeTx(tx, head, options, scan, (what) => problems.push(`tx ${index}: ${what}`)),
+    decodeTx(tx, head, options, names, (what) => problems.push(`tx ${index}: ${what}`)),
   );
   const receipts = options.vm === 'evm' ? readReceipts(head, material, problems) : [];
   nameReceiptAccounts(readings, receipts, problems);

@@ -1,8 +1,13 @@
-import { type AccountKey, keyOfHexDigits, parseAccount } from '../../common/chain/address.js';
+import { type AccountKey, parseAccount } from '../../common/chain/address.js';
 import type { DecodeOptions } from './types.js';
 
-/** Calls `found` with every account that a text names, in order, repeats included. */
-export type NameScanner = (text: string, found: (key: AccountKey) => void) => void;
+/** Reads addresses out of texts. */
+export interface NameScanner {
+  /** Calls `found` with every account that a text names, repeats included. */
+  scan(text: string, found: (key: AccountKey) => void): void;
+  /** The account that a text is, as a whole. */
+  keyOf(text: string): AccountKey | undefined;
+}
 
 /** JSON in JSON in JSON is seen (packets, hooks); deeper nesting than this is an attack. */
 const MAX_DEPTH = 16;
@@ -13,58 +18,85 @@ const MAX_DEPTH = 16;
  * An address counts wherever it stands as a word of its own, that is with no letter or digit
  * on either side: as the whole value, as a part between commas, in JSON at any depth, in
  * Move's Go-like lists (`[0x1 0x2]`), in `address/sequence`, in a denom
- * (`factory/<address>/gold`), in a sentence. Words are:
+ * (`factory/<address>/gold`), in a sentence, in a Move type tag (`0x63ba...::lab::Shout`:
+ * an entry function names its module's address in `module_addr` too). Words are:
  * - bech32 of 20 or 32 bytes with the rollup's prefix, all lower or all upper case, and a
  *   right checksum;
  * - 0x hex of 20 bytes on EVM, of 20 or 32 on Wasm; on Move of 1 to 64 digits, since
  *   Move drops leading zeros. 32-byte words on EVM are hashes and numbers, not accounts
- *   (topics of logs are read elsewhere);
- * - on Move, the address in front of `::` names a module's code, not a party of the tx: type
- *   tags such as `0x63ba...::lab::Shout` do not count.
+ *   (topics of logs are read elsewhere).
  *
- * A scanner remembers what it has seen: use one for a block and let it go.
+ * Pure for the caller; it keeps a bounded memory of addresses that it has checked.
  */
 export function nameScanner(options: DecodeOptions): NameScanner {
-  const words = wordPattern(options);
-  const known = new Map<string, AccountKey | undefined>();
+  const { words, known } = vocabularyOf(options);
   const keyOf = (word: string): AccountKey | undefined => {
-    if (word.charCodeAt(0) === 0x30) return keyOfHexDigits(word.slice(2));
-    let key = known.get(word);
-    if (key === undefined && !known.has(word)) {
-      key = parseAccount(word, options.account_prefix);
-      known.set(word, key);
+    if (word.charCodeAt(0) === ZERO) return parseAccount(word, options.account_prefix);
+    const key = known.get(word) ?? parseAccount(word, options.account_prefix);
+    if (key !== undefined && !known.has(word)) {
+      if (known.size >= MAX_KNOWN) known.clear();
+      // A copy: a slice would keep the whole text alive that it was found in.
+      known.set(Buffer.from(word).toString(), key);
     }
     return key;
   };
   const scan = (text: string, found: (key: AccountKey) => void, depth: number): void => {
-    if (text.length < 3) return;
     // An escape next to an address would hide where the word begins: "\u0020init1...".
     if (text.includes('\\') && depth < MAX_DEPTH) {
       const value = parseJson(text);
-      if (value !== undefined) return forEachString(value, (inner) => scan(inner, found, depth + 1));
+      if (value !== undefined) {
+        forEachString(value, (inner) => scan(inner, found, depth + 1));
+        return;
+      }
     }
     words.lastIndex = 0;
     for (let match = words.exec(text); match; match = words.exec(text)) {
-      const key = keyOf(match[0]);
+      // Asked here rather than by a look-behind, which would be tried at every character.
+      const key = isWordCharacter(text.charCodeAt(match.index - 1)) ? undefined : keyOf(match[0]);
       if (key !== undefined) found(key);
     }
   };
-  return (text, found) => scan(text, found, 0);
+  return { keyOf, scan: (text, found) => scan(text, found, 0) };
+}
+
+function isWordCharacter(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
 }
 
 /** Characters of bech32 data: no 1, b, i, o. */
 const BECH32 = '02-9ac-hj-np-z';
 
+/** The first character of 0x hex. */
+const ZERO = 0x30;
+
+interface Vocabulary {
+  words: RegExp;
+  /** Addresses seen lately: the same few stand in most txs, and a checksum costs microseconds. */
+  known: Map<string, AccountKey>;
+}
+
+const MAX_KNOWN = 10_000;
+
+/** One for the rollup of this process; tests have a few. */
+const vocabularies = new Map<string, Vocabulary>();
+
+function vocabularyOf(options: DecodeOptions): Vocabulary {
+  const name = `${options.vm} ${options.account_prefix}`;
+  const vocabulary = vocabularies.get(name) ?? { words: wordPattern(options), known: new Map() };
+  vocabularies.set(name, vocabulary);
+  return vocabulary;
+}
+
 function wordPattern({ vm, account_prefix }: DecodeOptions): RegExp {
   const hex = {
     evm: '0x[0-9a-fA-F]{40}',
     wasm: '0x(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40})',
-    move: '0x[0-9a-fA-F]{1,64}(?!::)',
+    move: '0x[0-9a-fA-F]{1,64}',
   }[vm];
   const human = `${account_prefix.replace(/[^a-z0-9]/g, '\\$&')}(?:valoper)?1`;
   const lower = `${human}(?:[${BECH32}]{58}|[${BECH32}]{38})`;
   const upper = lower.replace(/[a-z]/g, (letter) => letter.toUpperCase());
-  return new RegExp(`(?<![0-9A-Za-z])(?:${hex}|${lower}|${upper})(?![0-9A-Za-z])`, 'g');
+  return new RegExp(`(?:${hex}|${lower}|${upper})(?![0-9A-Za-z])`, 'g');
 }
 
 function parseJson(text: string): unknown {

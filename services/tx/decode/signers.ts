@@ -1,6 +1,7 @@
-import { type AccountKey, parseAccount } from '../../common/chain/address.js';
+import type { AccountKey } from '../../common/chain/address.js';
 import { accountOfPublicKey } from '../../common/chain/pubkey.js';
 import type { TxParts } from './decoded.js';
+import type { NameScanner } from './names.js';
 import { listOf, type TxEvent } from './result.js';
 
 /**
@@ -8,17 +9,17 @@ import { listOf, type TxEvent } from './result.js';
  * of its `tx` events name them. A tx that was refused before its signatures were checked has
  * none: then the public keys do, and when one of those is missing or unknown, the messages.
  */
-export function signersOf(events: TxEvent[], parts: TxParts, prefix: string): AccountKey[] {
+export function signersOf(events: TxEvent[], parts: TxParts, names: NameScanner): AccountKey[] {
   const named = events
     .filter((event) => event.type === 'tx')
     .flatMap((event) => event.attributes)
     .filter((attribute) => attribute.key === 'acc_seq')
-    .map((attribute) => parseAccount(attribute.value.split('/', 1)[0] ?? '', prefix));
+    .map((attribute) => names.keyOf(attribute.value.split('/', 1)[0] ?? ''));
   const known = distinct(named);
   if (known.length > 0) return known;
   const keys = parts.public_keys.map((key) => accountOfPublicKey(key));
   if (keys.length > 0 && keys.every((key) => key !== undefined)) return distinct(keys);
-  return distinct([...parts.messages.flatMap((message) => messageSigners(message, prefix)), ...keys]);
+  return distinct([...parts.messages.flatMap((message) => messageSigners(message, names)), ...keys]);
 }
 
 /** Members that hold the signer, the most telling first; a grant is signed by the granter. */
@@ -37,13 +38,13 @@ const SIGNER_MEMBERS = [
   'pruner',
 ];
 
-function messageSigners(message: Record<string, unknown>, prefix: string): (AccountKey | undefined)[] {
+function messageSigners(message: Record<string, unknown>, names: NameScanner): (AccountKey | undefined)[] {
   // MsgMultiSend is signed by every input, a group's proposal by every proposer.
   const inputs = listOf(message['inputs']).map((input) => input['address']);
   const proposers = Array.isArray(message['proposers']) ? message['proposers'] : [];
   const single = SIGNER_MEMBERS.map((member) => message[member]).find((value) => typeof value === 'string');
   return [single, ...inputs, ...proposers].map((value) =>
-    typeof value === 'string' ? parseAccount(value, prefix) : undefined,
+    typeof value === 'string' ? names.keyOf(value) : undefined,
   );
 }
 

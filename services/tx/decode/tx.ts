@@ -26,17 +26,17 @@ export function decodeTx(
   material: TxMaterial,
   head: BlockHead,
   options: DecodeOptions,
-  scan: NameScanner,
+  names: NameScanner,
   problem: (what: string) => void,
 ): TxReading {
   const result = readResult(material, problem);
   const { text, parts } = readDecoded(material, problem);
   const txHash = hash('sha256', material.raw, 'hex');
   const accounts = new Map<AccountKey, boolean>();
-  for (const signer of signersOf(result.events, parts, options.account_prefix)) {
+  for (const signer of signersOf(result.events, parts, names)) {
     addAccount(accounts, signer, true);
   }
-  addNamedAccounts(result.events, options.vm, scan, accounts);
+  addNamedAccounts(result.events, options.vm, names, accounts);
   const tx: DecodedTx = {
     hash: txHash,
     body: bodyText(txHash, head, result, text),

@@ -123,6 +123,8 @@ function bytesText(type: string, reader: BinaryReader, depth: number): string {
       return goString(decimalText(reader.string()));
     case 'bytes':
       return `"${base64(reader.bytes())}"`;
+    case 'hex':
+      return `"${Buffer.from(reader.bytes()).toString('hex').toUpperCase()}"`;
     case 'json':
       return embeddedJson(reader.bytes());
     case 'any':
@@ -148,6 +150,7 @@ function defaultText(type: string, depth: number): string {
     case 'uint64':
       return '"0"';
     case 'string':
+    case 'hex':
       return '""';
     case 'timestamp':
       // Go's zero time, which is not the epoch.

@@ -5,7 +5,7 @@
  * Types: string, bytes, bool, int32, uint32, int64, uint64, enum:<name>, a full message
  * name, and the ones that the node's Go types print in their own way: any, timestamp,
  * duration, int (big integer in a string), dec (18 decimals in a string), json (bytes that
- * hold JSON and are printed as such).
+ * hold JSON and are printed as such), hex (bytes printed as upper-case hex).
  * Marks: [] repeated; ! a message that is printed with its defaults when absent (the others
  * are null then); ? one of a oneof, which is left out when absent.
  */
@@ -23,7 +23,7 @@ export interface Field {
   absent: 'default' | 'null' | 'nothing';
 }
 
-const SCALARS = new Set(['string', 'bool', 'int32', 'uint32', 'int64', 'uint64', 'int']);
+const SCALARS = new Set(['string', 'bool', 'int32', 'uint32', 'int64', 'uint64', 'int', 'hex']);
 
 /** The fields of one message, parsed from its lines of the schema. */
 export function parseFields(lines: Record<string, string>): Field[] {

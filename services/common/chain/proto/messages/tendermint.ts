@@ -24,7 +24,7 @@ export const tendermint: Schema = {
   [`${CLIENT}.ConsensusState`]: {
     timestamp: '1 timestamp!',
     root: '2 ibc.core.commitment.v1.MerkleRoot!',
-    next_validators_hash: '3 bytes',
+    next_validators_hash: '3 hex',
   },
   [`${CLIENT}.Header`]: {
     signed_header: `1 ${TYPES}.SignedHeader`,

@@ -99,12 +99,8 @@ export const vm: Schema = {
 /** Enums of the virtual machines. */
 export const vmEnums: Enums = {
   UpgradePolicy: { 0: 'UNSPECIFIED', 1: 'COMPATIBLE', 2: 'IMMUTABLE' },
-  AccessType: {
-    0: 'ACCESS_TYPE_UNSPECIFIED',
-    1: 'ACCESS_TYPE_NOBODY',
-    3: 'ACCESS_TYPE_EVERYBODY',
-    4: 'ACCESS_TYPE_ANY_OF_ADDRESSES',
-  },
+  // wasmd prints names of its own here.
+  AccessType: { 0: 'Unspecified', 1: 'Nobody', 3: 'Everybody', 4: 'AnyOfAddresses' },
 };
 
 function moveCall(args: 'bytes' | 'string'): Record<string, string> {
