@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { fetchCometBlock } from '../common/chain/comet.js';
 import { messageOf } from '../common/errors.js';
 import { sleep } from '../common/lifecycle.js';
@@ -103,6 +104,7 @@ async function followFrom(from: number, options: FollowOptions): Promise<void> {
   const fetched = new Map<number, FetchedBlock>();
   const stop = new AbortController();
   const fetching = AbortSignal.any([signal, stop.signal]);
+  setMaxListeners(0, fetching);
   const arrived = createBell();
   let [nextToFetch, nextToWrite] = [from, from];
   let [underWay, buffered] = [0, 0];

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { fetchStatus } from '../common/chain/comet.js';
 import { createEndpoints, retryDelay } from '../common/chain/endpoints.js';
@@ -63,6 +64,7 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
   await validators.load();
 
   const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal); // every request under way listens to it
   const known = await store.chain();
   if (known !== undefined && config.CHAIN_ID !== '') await store.claim(config.CHAIN_ID, config.VM_TYPE);
   let chain_id = config.CHAIN_ID || (known?.chain_id ?? '');

@@ -74,11 +74,14 @@ async function traceNext(options: TraceOptions): Promise<void> {
   if (head.last === undefined || next > head.last.height) return head.bell.heard(rung, signal);
   const { revision } = head;
   const headers = await store.headers(next, Math.min(head.last.height, next + blocksAtOnce - 1));
-  const rows = await inParallel(headers, options.concurrency, (header) => traceBlock(options, header));
-  if (rows.length === 0 || signal.aborted) return;
+  const unwound = (): boolean => head.revision !== revision;
+  const traced = await inParallel(headers, options.concurrency, (header) =>
+    traceBlock(options, header, unwound),
+  );
+  const rows = traced.filter((row) => row !== undefined);
+  if (rows.length === 0 || rows.length < traced.length || signal.aborted) return;
   await mutex(async () => {
-    // The blocks may have been unwound meanwhile.
-    if (head.revision !== revision) return;
+    if (unwound()) return;
     await store.writeTraces(rows);
     const height = rows.at(-1)?.trace.height ?? 0;
     head.setTraceHeight(height);
@@ -103,7 +106,12 @@ async function inParallel<A, B>(
   return results;
 }
 
-async function traceBlock(options: TraceOptions, header: HeaderRow): Promise<TraceRow> {
+/** The traces of a block, once they are there; undefined when the block was unwound meanwhile. */
+async function traceBlock(
+  options: TraceOptions,
+  header: HeaderRow,
+  unwound: () => boolean,
+): Promise<TraceRow | undefined> {
   const { height, hash: block_hash } = header;
   const row = async (state: TraceRow['state'], text: string): Promise<TraceRow> => ({
     trace: { height, block_hash, material: await compress(text) },
@@ -111,7 +119,7 @@ async function traceBlock(options: TraceOptions, header: HeaderRow): Promise<Tra
   });
   if (header.receipt_count === 0) return row('none', '[]');
   let refusals = 0;
-  for (let attempt = 0; ; attempt++) {
+  for (let attempt = 0; !unwound(); attempt++) {
     try {
       const text = await fetchTraces(options.jsonrpc, height, options.signal);
       const missing = header.receipt_count - splitArray(text).length;
@@ -134,6 +142,7 @@ async function traceBlock(options: TraceOptions, header: HeaderRow): Promise<Tra
       await sleep(retryDelay(attempt), options.signal);
     }
   }
+  return undefined;
 }
 
 function isOff({ code, message }: { readonly code?: number | undefined; readonly message: string }): boolean {

@@ -47,17 +47,13 @@ export interface Endpoints {
   readonly api: Api;
   readonly urls: readonly string[];
   /**
-   * Sends a request once to the URL that is in use, and reads its answer.
+   * Sends a request to the URL that is in use, and reads its answer; tries again a few
+   * times, on the next URL if there is one, when it fails in a way that passes quickly.
    *
    * @param read turns status and body into the result; what it throws counts against the URL.
    * @throws NodeError
    */
   ask<T>(request: NodeRequest, read: (status: number, body: string) => T): Promise<T>;
-  /** The same until it works or the signal comes: with rotation, growing waits and jitter. */
-  askUntil<T>(
-    request: NodeRequest & { readonly signal: AbortSignal },
-    read: (status: number, body: string) => T,
-  ): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -70,6 +66,16 @@ interface Endpoint {
 }
 
 const [shortestRest, longestRest] = [200, 30_000];
+
+/** How often a request is sent before its failure is its caller's, and the wait in between. */
+const [quickAttempts, quickDelay_ms] = [4, 30];
+
+/** Whether the same request may well work a moment later: a dropped connection, a proxy's error page. */
+function passesQuickly(api: Api, reason: NodeErrorReason): boolean {
+  if (reason === 'connection' || reason === 'not_json' || reason === 'http_error') return true;
+  // An EVM error answer is about the request itself more often than not.
+  return reason === 'error_answer' && api !== 'jsonrpc';
+}
 
 export interface EndpointOptions {
   readonly log: Log;
@@ -142,7 +148,7 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
     }
   };
 
-  const ask: Endpoints['ask'] = async (nodeRequest, read) => {
+  const askOnce: Endpoints['ask'] = async (nodeRequest, read) => {
     if (endpoints.length === 0) throw new NodeError('connection', `no ${api} URL is configured`);
     const endpoint = choose();
     metrics.nodeRequests.inc({ api, host: endpoint.host });
@@ -170,20 +176,22 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
     }
   };
 
+  const ask: Endpoints['ask'] = async (nodeRequest, read) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await askOnce(nodeRequest, read);
+      } catch (error) {
+        const passing = error instanceof NodeError && passesQuickly(api, error.reason);
+        if (!passing || attempt >= quickAttempts || nodeRequest.signal?.aborted) throw error;
+        await sleep(quickDelay_ms * attempt * (0.5 + Math.random()), nodeRequest.signal);
+      }
+    }
+  };
+
   return {
     api,
     urls,
     ask,
-    async askUntil(nodeRequest, read) {
-      for (let attempt = 0; ; attempt++) {
-        try {
-          return await ask(nodeRequest, read);
-        } catch (error) {
-          if (nodeRequest.signal.aborted) throw error;
-          await sleep(retryDelay(attempt), nodeRequest.signal);
-        }
-      }
-    },
     close: () => agent.destroy(),
   };
 }
