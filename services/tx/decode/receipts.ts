@@ -62,8 +62,9 @@ export function pairReceipts(txs: ReceiptCandidate[], receipts: Receipt[]): (num
   const pairs = new Array<number | undefined>(txs.length).fill(undefined);
   let next = 0;
   for (const [receiptIndex, receipt] of receipts.entries()) {
-    const txIndex = txs.findIndex((tx, index) => index >= next && agrees(tx, receipt));
-    if (txIndex < 0) continue;
+    let txIndex = next;
+    for (let tx = txs[txIndex]; tx && !agrees(tx, receipt); tx = txs[txIndex]) txIndex++;
+    if (txIndex === txs.length) continue;
     pairs[txIndex] = receiptIndex;
     next = txIndex + 1;
   }
