@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { packageRoot } from '../../services/common/paths.js';
+import { configReference } from '../../tools/config/reference.js';
+
+const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+describe('what is generated and committed', () => {
+  it('is what the protos generate now', function () {
+    this.timeout(60_000);
+    const folder = mkdtempSync(join(tmpdir(), 'weft-gen-'));
+    try {
+      execFileSync(process.execPath, ['tools/generate.mjs', folder], { cwd: packageRoot, stdio: 'pipe' });
+      const committed = join(packageRoot, 'services/common/gen');
+      assert.deepEqual(filesBelow(folder), filesBelow(committed));
+      for (const file of filesBelow(folder)) {
+        assert.ok(
+          readFileSync(join(folder, file)).equals(readFileSync(join(committed, file))),
+          `${file} is stale: npm run gen`,
+        );
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('has a settings reference that is current', () => {
+    assert.equal(read('CONFIGURATION.md'), configReference(), 'run npx --no weft config --write');
+  });
+
+  it('has a lock with the packages of every platform', () => {
+    const missing = execFileSync(process.execPath, ['tools/lock.mjs'], {
+      cwd: packageRoot,
+      encoding: 'utf8',
+    });
+    assert.equal(missing, '', 'run node tools/lock.mjs --fix');
+  });
+
+  it('names no registry in the lock', () => {
+    assert.doesNotMatch(read('package-lock.json'), /"resolved"/);
+  });
+
+  it('has an executable bin', () => {
+    const help = execFileSync(join(packageRoot, 'bin/weft.js'), ['--help'], { encoding: 'utf8' });
+    assert.match(help, /weft COMMAND/);
+  });
+});
