@@ -343,6 +343,13 @@ describe('Move stores', () => {
 });
 
 describe('blockTotals', () => {
+  it('is not misled by a log or an attribute that talks of gas', () => {
+    const lie = '{"gas_used":"999","gas_wanted":"999"}';
+    const result = { log: lie, events: [event('x', ['gas_used', lie])], gas_wanted: '5', gas_used: '4' };
+    const totals = blockTotals(material([{ result }]));
+    assert.deepEqual([totals.gas_used, totals.gas_wanted], [4n, 5n]);
+  });
+
   it('counts what can be read, sums by denom and sorts by it', () => {
     const fee = (...amount: unknown[]) => ({ auth_info: { fee: { amount } } });
     const totals = blockTotals(
