@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { blockSettings } from '../../services/block/config.js';
+import { type BlockProcess, startBlock } from '../../services/block/main.js';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { loadSettings } from '../../services/common/config.js';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics, type Metrics } from '../../services/common/metrics.js';
+import { gatewaySettings } from '../../services/gateway/config.js';
+import { type Gateway, startGateway } from '../../services/gateway/main.js';
+import { txSettings } from '../../services/tx/config.js';
+import { startTx } from '../../services/tx/main.js';
+import type { ReplayNode } from '../../tools/replay/node.js';
+import { eventually, nodeEnvironment } from './block.js';
+import { testDatabase, uniquePrefix } from './database.js';
+
+/** Every service over one replay node, as in the one-process program. */
+export interface Stack {
+  /** Base URL of the HTTP API. */
+  readonly url: string;
+  readonly block: BlockProcess;
+  readonly metrics: Metrics;
+  /** Fetches a path and parses the JSON; fails unless the status is the expected one (default 200). */
+  get<T = Record<string, unknown>>(path: string, status?: number): Promise<T>;
+  /** Resolves when blocks and txs are served up to a height, and the traces with `traces`. */
+  reaches(height: number, traces?: boolean): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface StackOptions {
+  readonly vm?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly database?: Database;
+  readonly fault?: (point: string) => void | Promise<void>;
+}
+
+/** Starts every service on tables of its own. */
+export async function startStack(node: ReplayNode, options: StackOptions = {}): Promise<Stack> {
+  const sockets = mkdtempSync(join(tmpdir(), 'weft-sockets-'));
+  const local = (name: string): string => `unix:${join(sockets, name)}`;
+  const env = {
+    ...nodeEnvironment(node, options.vm ?? 'evm'),
+    CLICKHOUSE_DATABASE: uniquePrefix(),
+    PORT: '0',
+    BLOCK_SERVICE_ADDR: local('block'),
+    TX_SERVICE_ADDR: local('tx'),
+    ...options.env,
+  };
+  const metrics = createMetrics();
+  const shared = { database: options.database ?? (await testDatabase()), log: createLog('silent'), metrics };
+  const fault = options.fault === undefined ? {} : { fault: options.fault };
+  const block = await startBlock({
+    ...shared,
+    config: loadSettings(blockSettings, env),
+    addresses: [local('block')],
+    ...fault,
+  });
+  const tx = await startTx({
+    ...shared,
+    config: loadSettings(txSettings, env),
+    addresses: [local('tx')],
+    ...fault,
+  });
+  const gateway: Gateway = await startGateway({ ...shared, config: loadSettings(gatewaySettings, env) });
+  const url = `http://127.0.0.1:${gateway.port}`;
+  const get = async <T>(path: string, status = 200): Promise<T> => {
+    const response = await fetch(url + path);
+    const text = await response.text();
+    if (response.status !== status)
+      throw new Error(`GET ${path}: ${response.status} instead of ${status}: ${text.slice(0, 300)}`);
+    return JSON.parse(text) as T;
+  };
+  return {
+    url,
+    block,
+    metrics,
+    get,
+    reaches: (height, traces = false) =>
+      eventually(
+        async () => {
+          const status = await get<{ height: number; internal_tx_height: number }>('/status');
+          return status.height >= height && (!traces || status.internal_tx_height >= height);
+        },
+        `height ${height}`,
+        30_000,
+      ),
+    async stop() {
+      await gateway.stop();
+      await tx.stop();
+      await block.stop();
+      rmSync(sockets, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { Stack } from './stack.js';
+
+/** What every list answer has. */
+export interface ListAnswer {
+  readonly pagination: { readonly next_key: string; readonly previous_key: string; readonly total: string };
+}
+
+/** The pages of a list, walked by next_key from the first to the last. */
+export async function walkForward(stack: Stack, path: string, limit: number): Promise<ListAnswer[]> {
+  const join = path.includes('?') ? '&' : '?';
+  const pages: ListAnswer[] = [];
+  let key = '';
+  do {
+    const page: ListAnswer = await stack.get(
+      `${path}${join}pagination.limit=${limit}${key === '' ? '' : `&pagination.key=${key}`}`,
+    );
+    pages.push(page);
+    key = page.pagination.next_key;
+    if (pages.length > 10_000) throw new Error(`${path}: the walk does not end`);
+  } while (key !== '');
+  return pages;
+}
+
+/** The pages before a page, walked by previous_key back to the first, in the order of the list. */
+export async function walkBack(
+  stack: Stack,
+  path: string,
+  limit: number,
+  from: ListAnswer,
+): Promise<ListAnswer[]> {
+  const join = path.includes('?') ? '&' : '?';
+  const pages: ListAnswer[] = [];
+  let key = from.pagination.previous_key;
+  while (key !== '') {
+    const page: ListAnswer = await stack.get(`${path}${join}pagination.limit=${limit}&pagination.key=${key}`);
+    pages.unshift(page);
+    key = page.pagination.previous_key;
+    if (pages.length > 10_000) throw new Error(`${path}: the walk back does not end`);
+  }
+  return pages;
+}
