@@ -18,7 +18,7 @@ import { createServer } from './serve.js';
 
 /** What the app works with; it opens and closes none of these. */
 export interface AppDependencies {
-  readonly settings: GatewaySettings;
+  readonly config: GatewaySettings;
   readonly clients: Clients;
   readonly heads: Pick<Heads, 'current'>;
   readonly log: Log;
@@ -30,8 +30,8 @@ export interface AppDependencies {
 /** The HTTP API as a request listener; listening is somebody else's. */
 export interface App {
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
-  /** From now on every answer ends its connection; resolves when no request is running any more. */
-  close(): Promise<void>;
+  /** From now on every answer ends its connection, so that a closing server comes to its end. */
+  close(): void;
 }
 
 /** URLs that are recognised without the router, and the longest of them. */
@@ -39,32 +39,31 @@ const memo = { max: 10_000, url_length: 512 };
 
 /** Builds the app. */
 export function createApp(dependencies: AppDependencies): App {
-  const { settings, clients, heads, log, metrics } = dependencies;
-  const origins = settings.CORS_ENABLED ? settings.CORS : [];
+  const { config, clients, heads, log, metrics } = dependencies;
+  const origins = config.CORS_ENABLED ? config.CORS : [];
   const about = {
     version: dependencies.version,
     commit_hash: dependencies.commit_hash,
-    chain_id: settings.CHAIN_ID,
-    vm: settings.VM_TYPE,
-    base_path: settings.BASE_PATH,
-    absent_key: settings.PAGINATION_ABSENT_KEY,
+    chain_id: config.CHAIN_ID,
+    vm: config.VM_TYPE,
+    base_path: config.BASE_PATH,
+    absent_key: config.PAGINATION_ABSENT_KEY,
   };
   let isStopping = false;
-  const running = new Set<ServerResponse>();
   const sender = createSender({ origins, metrics, log, isStopping: () => isStopping });
   const cache = createCache({
     heads,
     metrics,
-    max_bytes: settings.CACHE_MB * 1024 * 1024,
-    max_age_ms: settings.CACHE_MAX_AGE_MS,
+    max_bytes: config.CACHE_MB * 1024 * 1024,
+    max_age_ms: config.CACHE_MAX_AGE_MS,
   });
-  const timeout_ms = settings.REQUEST_TIMEOUT_MS;
+  const timeout_ms = config.REQUEST_TIMEOUT_MS;
   const server = createServer({ cache, clients, sender, about, log, timeout_ms });
   const known = new LRUCache<string, KnownRequest>({ max: memo.max });
   const route = createRouter({
     routes: createRoutes(about),
-    base_path: settings.BASE_PATH,
-    parameters: { account_prefix: settings.ACCOUNT_ADDRESS_PREFIX },
+    base_path: config.BASE_PATH,
+    parameters: { account_prefix: config.ACCOUNT_ADDRESS_PREFIX },
     server,
     sender,
     isCrossOriginAllowed: origins === '*' || origins.length > 0,
@@ -74,13 +73,11 @@ export function createApp(dependencies: AppDependencies): App {
     },
   });
   const newId = requestIds();
-  const secondsToWait = createRateLimit(settings.RATE_LIMIT, settings.TRUSTED_PROXIES);
+  const secondsToWait = createRateLimit(config.RATE_LIMIT, config.TRUSTED_PROXIES);
 
   return {
     listener: (request, response) => {
       const exchange = openExchange(request, response, newId);
-      running.add(response);
-      response.once('close', () => running.delete(response));
       const seconds = secondsToWait?.(request) ?? 0;
       if (seconds > 0) {
         server.fail(exchange, tooMany(seconds));
@@ -91,11 +88,8 @@ export function createApp(dependencies: AppDependencies): App {
       if (understood === undefined) route(exchange);
       else server.serve(exchange, understood);
     },
-    close: async () => {
+    close: () => {
       isStopping = true;
-      await Promise.all(
-        [...running].map((response) => new Promise((resolve) => response.once('close', resolve))),
-      );
     },
   };
 }

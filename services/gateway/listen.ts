@@ -43,10 +43,10 @@ export async function listen(app: App, host: string, port: number): Promise<Http
 }
 
 async function close(server: Server, app: App, grace_ms: number): Promise<void> {
+  app.close();
+  // Idle connections end here; the others end with their answers.
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const timer = setTimeout(() => server.closeAllConnections(), grace_ms);
-  await app.close();
-  server.closeIdleConnections();
   await closed;
   clearTimeout(timer);
 }

@@ -1,11 +1,10 @@
-import { realpathSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import { loadSettings } from '../common/config.js';
 import { runUntilSignal, type Stoppable, stopAll } from '../common/lifecycle.js';
 import { createLog, type Log } from '../common/log.js';
 import { createMetrics, type Metrics } from '../common/metrics.js';
 import { type Readiness, serveOps } from '../common/ops.js';
+import { isMainModule } from '../common/paths.js';
 import { logSettings, serverSettings } from '../common/settings.js';
 import { createApp } from './app.js';
 import { closeClients, connectClients } from './clients.js';
@@ -14,8 +13,9 @@ import { watchHeads } from './heads.js';
 import { listen } from './listen.js';
 import { readCommitHash, readVersion } from './version.js';
 
-/** What the gateway is started with besides its settings. */
-export interface GatewayEnvironment {
+/** What the gateway is started with. */
+export interface GatewayDependencies {
+  readonly config: GatewaySettings;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Credentials for calls to the services; plain text by default. */
@@ -31,29 +31,27 @@ export interface Gateway extends Stoppable {
 }
 
 /** Starts the gateway; the services it asks need not be up yet. */
-export async function startGateway(
-  settings: GatewaySettings,
-  environment: GatewayEnvironment,
-): Promise<Gateway> {
-  const log = environment.log.child({ service: 'gateway' });
-  const clients = connectClients(settings, environment.credentials);
+export async function startGateway(dependencies: GatewayDependencies): Promise<Gateway> {
+  const { config, metrics } = dependencies;
+  const log = dependencies.log.child({ service: 'gateway' });
+  const clients = connectClients(config, dependencies.credentials);
   const heads = watchHeads(clients, log);
   const app = createApp({
-    settings,
+    config,
     clients,
     heads,
     log,
-    metrics: environment.metrics,
+    metrics,
     version: readVersion(),
-    commit_hash: readCommitHash(settings.COMMIT_HASH),
+    commit_hash: readCommitHash(config.COMMIT_HASH),
   });
   let isStopping = false;
   const release = stopAll([async () => closeClients(clients), () => heads.close()]);
-  const server = await listen(app, settings.HOST, settings.PORT).catch(async (error: unknown) => {
+  const server = await listen(app, config.HOST, config.PORT).catch(async (error: unknown) => {
     await release();
     throw error;
   });
-  log.info({ host: settings.HOST, port: server.port, base_path: settings.BASE_PATH }, 'listening');
+  log.info({ host: config.HOST, port: server.port, base_path: config.BASE_PATH }, 'listening');
   return {
     port: server.port,
     readiness: () => {
@@ -63,7 +61,7 @@ export async function startGateway(
     },
     stop: async () => {
       isStopping = true;
-      await server.close(settings.SHUTDOWN_GRACE_MS);
+      await server.close(config.SHUTDOWN_GRACE_MS);
       await release();
     },
   };
@@ -74,14 +72,13 @@ async function main(): Promise<never> {
   const log = createLog('info');
   return runUntilSignal(log, async () => {
     const all = { ...logSettings, ...gatewaySettings, OPS_PORT: serverSettings.OPS_PORT };
-    const settings = loadSettings(all, process.env);
-    log.level = settings.LOG_LEVEL;
+    const config = loadSettings(all, process.env);
+    log.level = config.LOG_LEVEL;
     const metrics = createMetrics(true);
-    const gateway = await startGateway(settings, { log, metrics });
-    const ops = await serveOps(settings.HOST, settings.OPS_PORT, metrics, gateway.readiness);
+    const gateway = await startGateway({ config, log, metrics });
+    const ops = await serveOps(config.HOST, config.OPS_PORT, metrics, gateway.readiness);
     return { stop: stopAll([() => ops.close(), () => gateway.stop()]) };
   });
 }
 
-const script = process.argv[1];
-if (script !== undefined && realpathSync(script) === fileURLToPath(import.meta.url)) await main();
+if (isMainModule(import.meta.url)) await main();

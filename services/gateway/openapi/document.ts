@@ -68,7 +68,7 @@ export function createDocument(groups: readonly RouteGroup[], about: About): obj
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: about.base_path || '/' }],
-    tags: shown.map(({ tag, doc }) => ({ name: tag, description: doc })),
+    tags: [...new Map(shown.map(({ tag, doc }) => [tag, { name: tag, description: doc }])).values()],
     paths: Object.fromEntries(operations),
     components: {
       schemas: Object.assign({}, commonSchemas(about), ...groups.map((group) => group.schemas)),

@@ -12,7 +12,7 @@
   };
 
   const times = new Map(); // height -> milliseconds of the block's time
-  let seen; // height and revision of what is on the page
+  let seen; // height of what is on the page
   let blocks = [];
   let txs = [];
   let waiting = 0;
@@ -90,7 +90,7 @@
         'hash',
       );
       const failed = tx.code !== 0;
-      cell(row, failed ? `${messageOf(tx)}, failed` : messageOf(tx), failed ? 'failed' : '');
+      cell(row, failed ? `Failed: ${messageOf(tx)}` : messageOf(tx), failed ? 'failed' : '');
       cell(row, span(now - Date.parse(tx.timestamp)), 'quiet');
     }
     if (txs.length === 0) cell(at('txs').insertRow(), 'None yet', 'quiet').colSpan = 3;
@@ -157,9 +157,10 @@
       caption.append(part);
     }
     const mean = ((points.length - 1) * 60_000) / (points[points.length - 1] - points[0]);
-    show('rate', mean >= 100 ? number.format(Math.round(mean)) : mean.toPrecision(2));
+    show('rate', `${mean >= 100 ? number.format(Math.round(mean)) : mean.toPrecision(2)} a minute`);
   }
 
+  /** Keeps the times of the newest blocks for the plot. */
   function remember(list) {
     for (const block of list) times.set(Number(block.height), Date.parse(block.timestamp));
     const heights = [...times.keys()].sort((a, b) => b - a);
@@ -232,5 +233,5 @@
     }
     setTimeout(loop, Math.min(30_000, period_ms * (waiting + 1)));
   }
-  loop();
+  void loop();
 })();

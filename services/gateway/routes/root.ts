@@ -45,9 +45,9 @@ function readPage(about: About): Content {
   const style = read('style.css');
   const script = read('script.js');
   const html = read('index.html')
-    .replaceAll('{{base}}', `${about.base_path}/`)
-    .replace('{{style}}', () => style)
-    .replace('{{script}}', () => script);
+    .replace('<base href="/">', `<base href="${about.base_path}/">`)
+    .replace('<link rel="stylesheet" href="style.css">', () => `<style>${style}</style>`)
+    .replace('<script src="script.js"></script>', () => `<script>${script}</script>`);
   const policy = [
     "default-src 'none'",
     `style-src ${hashOf(style)}`,
