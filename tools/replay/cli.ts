@@ -1,9 +1,14 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
+import { type GenerateOptions, generateChain } from './generate.js';
 import { type ReplayNode, startReplayNode } from './node.js';
 
-const usage = `weft replay: plays a recorded rollup node over HTTP
+const usage = `weft replay: plays a recorded rollup node over HTTP, or a generated one
   --recording NAME|PATH  evm, move, wasm, wasm-hostile, or a .jsonl(.gz) file (default evm)
+  --generate             a generated EVM chain instead of a recording
+  --blocks N             its length (default 20000)
+  --txs-per-block N      default 5
+  --accounts N           how many accounts use it (default 20000)
   --port N               default 26657
   --host ADDRESS         default 127.0.0.1
   --tip N                height to start at (default: the whole recording)
@@ -22,6 +27,10 @@ export async function runReplay(args: string[]): Promise<void> {
     args,
     options: {
       recording: { type: 'string', default: 'evm' },
+      generate: { type: 'boolean', default: false },
+      blocks: { type: 'string', default: '20000' },
+      'txs-per-block': { type: 'string', default: '5' },
+      accounts: { type: 'string', default: '20000' },
       port: { type: 'string', default: '26657' },
       host: { type: 'string', default: '127.0.0.1' },
       tip: { type: 'string' },
@@ -39,7 +48,7 @@ export async function runReplay(args: string[]): Promise<void> {
   const failOneIn = optionalNumber('fail-one-in', values['fail-one-in']);
   const tip = optionalNumber('tip', values.tip);
   const node = await startReplayNode({
-    recording: values.recording,
+    recording: values.generate ? generateChain(generateOptions(values)) : values.recording,
     port: number('port', values.port),
     host: values.host,
     interval_ms: number('interval-ms', values['interval-ms']),
@@ -50,6 +59,17 @@ export async function runReplay(args: string[]): Promise<void> {
   describe(node);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   await node.close();
+}
+
+function generateOptions(
+  values: Record<'blocks' | 'txs-per-block' | 'accounts' | 'seed', string>,
+): GenerateOptions {
+  return {
+    blocks: number('blocks', values.blocks),
+    txs_per_block: number('txs-per-block', values['txs-per-block']),
+    accounts: number('accounts', values.accounts),
+    seed: number('seed', values.seed),
+  };
 }
 
 function describe(node: ReplayNode): void {

@@ -11,22 +11,34 @@ export function pageOf(answer: StateAnswer, path: string, query: URLSearchParams
   const parts = members(answer.body);
   const name = [...parts].find(([, text]) => text.startsWith('['))?.[0];
   if (!name) return answer;
-  const all = elements(parts.get(name)!);
+  const list = elements(parts.get(name)!);
   const recordedKey = (JSON.parse(parts.get('pagination')!) as { next_key: string | null }).next_key;
+  const page = members(pageOfList(name, list, path, query, recordedKey));
+  for (const [member, text] of page) parts.set(member, text);
+  return { ...answer, body: `{${[...parts].map(([k, v]) => `${JSON.stringify(k)}:${v}`).join(',')}}` };
+}
+
+/** The same for a list in memory, whose items are JSON texts. `lastKey` is the next_key of the last page. */
+export function pageOfList(
+  name: string,
+  list: readonly string[],
+  path: string,
+  query: URLSearchParams,
+  lastKey: string | null = null,
+): string {
   const asked = [...query.keys()].some((k) => k.startsWith('pagination.'));
   const key = query.get('pagination.key');
   const start = key ? keyOffset(key) : Number(query.get('pagination.offset') ?? 0);
   const limit = Number(query.get('pagination.limit') ?? 0) || 100;
-  if (query.get('pagination.reverse') === 'true') all.reverse();
+  const all = query.get('pagination.reverse') === 'true' ? [...list].reverse() : list;
   const page = all.slice(start, start + limit);
   const more = start + limit < all.length;
-  const nextKey = more ? Buffer.from(`at:${start + limit}`).toString('base64') : recordedKey;
+  const nextKey = more ? Buffer.from(`at:${start + limit}`).toString('base64') : lastKey;
   // the wasm module counts only when told to
   const countsByItself = !asked && !path.startsWith('/cosmwasm/');
   const total = countsByItself || query.get('pagination.count_total') === 'true' ? all.length : 0;
-  parts.set(name, `[${page.join(',')}]`);
-  parts.set('pagination', JSON.stringify({ next_key: nextKey, total: String(total) }));
-  return { ...answer, body: `{${[...parts].map(([k, v]) => `${JSON.stringify(k)}:${v}`).join(',')}}` };
+  const pagination = JSON.stringify({ next_key: nextKey, total: String(total) });
+  return `{${JSON.stringify(name)}:[${page.join(',')}],"pagination":${pagination}}`;
 }
 
 function keyOffset(key: string): number {
