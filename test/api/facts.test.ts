@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { type Facts, readFacts, recordings, type TxFact, vmOf } from '../support/facts.js';
+import { type Stack, startStack } from '../support/stack.js';
+import { type ListAnswer, walkBack, walkForward } from '../support/walk.js';
+
+/** A tx as the API shows it, as far as the facts speak of it. */
+interface Tx {
+  readonly txhash: string;
+  readonly height: string;
+  readonly code: number;
+  readonly codespace: string;
+  readonly gas_used: string;
+  readonly gas_wanted: string;
+  readonly timestamp: string;
+  readonly tx: { readonly body: { readonly messages: readonly { readonly '@type': string }[] } };
+}
+type TxList = ListAnswer & { readonly txs: readonly Tx[] };
+
+const hashes = (pages: readonly ListAnswer[]): string[] =>
+  (pages as TxList[]).flatMap((page) => page.txs.map((tx) => tx.txhash));
+const newestFirst = (txs: readonly TxFact[]): string[] => [...txs].reverse().map((tx) => tx.hash);
+
+/** Who is involved in how many txs, where the facts and the rules of the API say so. */
+const involved: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  // What the facts count is a minimum there; these follow from the API's own rule.
+  move: { dave: 60 },
+  wasm: { alice: 75, bob: 72, dave: 52, erin: 15 },
+};
+
+interface Account {
+  readonly name: string;
+  readonly address: string;
+  readonly hex: string;
+  readonly txs_involved?: number;
+}
+
+function accountsOf(name: string, facts: Facts): Account[] {
+  if (Array.isArray(facts.accounts)) {
+    return facts.accounts.map(({ i, bech32, hex }: { i: number; bech32: string; hex: string }) => ({
+      name: String(i),
+      address: bech32,
+      hex,
+    }));
+  }
+  return Object.entries(facts.accounts as Record<string, Omit<Account, 'name'>>).map(([account, rest]) => ({
+    ...rest,
+    name: account,
+    ...(involved[name]?.[account] === undefined ? {} : { txs_involved: involved[name][account] }),
+  }));
+}
+
+for (const name of recordings) {
+  describe(`everything that is true of the ${name} recording`, () => {
+    const facts = readFacts(name);
+    let node: ReplayNode;
+    let stack: Stack;
+    before(async function start() {
+      this.timeout(60_000);
+      node = await startReplayNode({ recording: name });
+      stack = await startStack(node, { vm: vmOf(name) });
+      await stack.reaches(facts.height);
+    });
+    after(async () => {
+      await stack?.stop();
+      await node?.close();
+    });
+
+    it('has the heights and the chain in the status', async () => {
+      const status = await stack.get('/status');
+      assert.deepEqual(Object.keys(status), [
+        'version',
+        'commit_hash',
+        'chain_id',
+        'height',
+        'internal_tx_height',
+        'rich_list_height',
+      ]);
+      assert.equal(status['chain_id'], facts.chain_id);
+      assert.equal(status['height'], facts.height);
+    });
+
+    it('has every tx by its hash, however the hash is written', async () => {
+      for (const fact of facts.txs) {
+        const { tx } = await stack.get<{ tx: Tx }>(`/indexer/tx/v1/txs/${fact.hash}`);
+        assert.deepEqual(
+          {
+            hash: tx.txhash,
+            height: Number(tx.height),
+            code: tx.code,
+            codespace: tx.codespace,
+            gas_used: Number(tx.gas_used),
+            gas_wanted: Number(tx.gas_wanted),
+            msgs: [...new Set(tx.tx.body.messages.map((msg) => msg['@type'].slice(1)))].sort(),
+          },
+          {
+            hash: fact.hash,
+            height: fact.height,
+            code: fact.code,
+            codespace: fact.codespace,
+            gas_used: fact.gas_used,
+            gas_wanted: fact.gas_wanted,
+            msgs: [...new Set(fact.msgs)].sort(),
+          },
+        );
+      }
+      const some = facts.txs[3]?.hash ?? '';
+      for (const spelling of [some.toLowerCase(), `0x${some}`, `0X${some.toLowerCase()}`]) {
+        assert.equal((await stack.get<{ tx: Tx }>(`/indexer/tx/v1/txs/${spelling}`)).tx.txhash, some);
+      }
+    });
+
+    it('lists all txs newest first, and oldest first, with exact totals, walked forward and back', async () => {
+      for (const [query, expected] of [
+        ['', newestFirst(facts.txs)],
+        ['?pagination.reverse=false', facts.txs.map((tx) => tx.hash)],
+      ] as const) {
+        const pages = await walkForward(stack, `/indexer/tx/v1/txs${query}`, 17);
+        assert.deepEqual(hashes(pages), expected);
+        assert.ok(pages.every((page) => page.pagination.total === String(facts.txs_total)));
+        const back = await walkBack(stack, `/indexer/tx/v1/txs${query}`, 17, pages.at(-1) as ListAnswer);
+        assert.deepEqual(
+          back.map((page) => hashes([page])),
+          pages.slice(0, -1).map((page) => hashes([page])),
+        );
+      }
+    });
+
+    it('filters by every message type, and by several at once', async () => {
+      const types = Object.keys(facts.msg_type_counts);
+      for (const type of types) {
+        const expected = newestFirst(facts.txs.filter((tx) => tx.msgs.includes(type)));
+        assert.equal(expected.length, facts.msg_type_counts[type]);
+        const pages = await walkForward(stack, `/indexer/tx/v1/txs?msgs=/${type}`, 9);
+        assert.deepEqual(hashes(pages), expected);
+        assert.equal(pages[0]?.pagination.total, String(expected.length));
+      }
+      const [a, b] = [types[0] ?? '', types.at(-1) ?? ''];
+      const both = newestFirst(facts.txs.filter((tx) => tx.msgs.includes(a) || tx.msgs.includes(b)));
+      for (const query of [`msgs=${a},${b}`, `msgs=${a}&msgs=${b}`, `msgs=%2F${b}%2C${a},`]) {
+        const pages = await walkForward(stack, `/indexer/tx/v1/txs?${query}`, 13);
+        assert.deepEqual(hashes(pages), both, query);
+        assert.equal(pages[0]?.pagination.total, String(both.length));
+      }
+      const none = await stack.get<TxList>('/indexer/tx/v1/txs?msgs=no.such.v1.Msg');
+      assert.deepEqual([none.txs, none.pagination.total], [[], '0']);
+    });
+
+    it('has the txs of every block', async () => {
+      for (let height = 1; height <= facts.height; height++) {
+        const expected = newestFirst(facts.txs.filter((tx) => tx.height === height));
+        const page = await stack.get<TxList>(`/indexer/tx/v1/txs/by_height/${height}?pagination.limit=1000`);
+        assert.deepEqual(hashes([page]), expected);
+        assert.equal(page.pagination.total, String(expected.length));
+      }
+      const beyond = await stack.get<TxList>(`/indexer/tx/v1/txs/by_height/${facts.height + 1}`);
+      assert.deepEqual([beyond.txs, beyond.pagination.total], [[], '0']);
+    });
+
+    it('has the txs that every account signed', async () => {
+      for (const account of accountsOf(name, facts)) {
+        const expected = newestFirst(facts.txs.filter((tx) => tx.signers.includes(account.address)));
+        const path = `/indexer/tx/v1/txs/by_account/${account.address}?is_signer=true`;
+        const pages = await walkForward(stack, path, 7);
+        assert.deepEqual(hashes(pages), expected, account.name);
+        assert.equal(pages[0]?.pagination.total, String(expected.length));
+        const back = await walkBack(stack, path, 7, pages.at(-1) as ListAnswer);
+        assert.deepEqual(hashes(back), expected.slice(0, hashes(back).length));
+      }
+    });
+
+    it('has the txs that name an account, however the account is written', async () => {
+      for (const account of accountsOf(name, facts)) {
+        const pages = await walkForward(stack, `/indexer/tx/v1/txs/by_account/${account.address}`, 11);
+        const all = hashes(pages);
+        assert.equal(new Set(all).size, all.length);
+        if (account.txs_involved !== undefined) assert.equal(all.length, account.txs_involved, account.name);
+        assert.equal(pages[0]?.pagination.total, String(all.length));
+        const order = newestFirst(facts.txs).filter((hash) => all.includes(hash));
+        assert.deepEqual(all, order, 'newest first');
+        const back = await walkBack(
+          stack,
+          `/indexer/tx/v1/txs/by_account/${account.address}`,
+          11,
+          pages.at(-1) as ListAnswer,
+        );
+        assert.deepEqual(hashes(back), all.slice(0, hashes(back).length));
+        for (const spelling of [
+          account.hex,
+          account.hex.toUpperCase().replace('0X', '0x'),
+          account.address.toUpperCase(),
+        ]) {
+          const page = await stack.get<TxList>(
+            `/indexer/tx/v1/txs/by_account/${spelling}?pagination.limit=5`,
+          );
+          assert.deepEqual(hashes([page]), all.slice(0, 5));
+        }
+      }
+    });
+
+    it('filters the txs of an account by message types', async () => {
+      for (const account of accountsOf(name, facts)) {
+        const all = hashes([
+          await stack.get<TxList>(`/indexer/tx/v1/txs/by_account/${account.address}?pagination.limit=1000`),
+        ]);
+        for (const type of Object.keys(facts.msg_type_counts)) {
+          const expected = all.filter((hash) =>
+            facts.txs.find((tx) => tx.hash === hash)?.msgs.includes(type),
+          );
+          const path = `/indexer/tx/v1/txs/by_account/${account.address}?msgs=${type}`;
+          const pages = await walkForward(stack, path, 10);
+          assert.deepEqual(hashes(pages), expected);
+          assert.equal(pages[0]?.pagination.total, String(expected.length));
+        }
+      }
+    }).timeout(60_000);
+
+    it('counts an offset from the end that the order begins with', async () => {
+      const all = newestFirst(facts.txs);
+      for (const offset of [0, 1, 50, all.length - 1, all.length, all.length + 5]) {
+        const page = await stack.get<TxList>(
+          `/indexer/tx/v1/txs?pagination.offset=${offset}&pagination.limit=5`,
+        );
+        assert.deepEqual(hashes([page]), all.slice(offset, offset + 5));
+        const up = await stack.get<TxList>(
+          `/indexer/tx/v1/txs?pagination.offset=${offset}&pagination.limit=5&pagination.reverse=false`,
+        );
+        assert.deepEqual(hashes([up]), [...all].reverse().slice(offset, offset + 5));
+      }
+    });
+
+    if (vmOf(name) !== 'evm') {
+      it('has no EVM routes', async () => {
+        for (const route of [
+          'evm-txs',
+          'evm-internal-txs',
+          'evm-txs/by_height/3',
+          `evm-txs/${'0'.repeat(64)}`,
+        ]) {
+          const { code } = await stack.get<{ code: number }>(`/indexer/tx/v1/${route}`, 501);
+          assert.equal(code, 12);
+        }
+      });
+    }
+  });
+}

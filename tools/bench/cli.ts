@@ -1,0 +1,196 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { UserError } from '../../services/common/errors.js';
+import { generateChain } from '../replay/generate.js';
+import { type CatchUp, measureCatchUp } from './catchup.js';
+import { type LoadResult, load } from './load.js';
+import { diskUsage, freePort, type Program, startProgram } from './processes.js';
+import { printCatchUp, printRoutes } from './report.js';
+import { benchRoutes, mixedRoute, type Samples } from './routes.js';
+import { takeSamples } from './samples.js';
+
+const usage = `weft bench: measures catching up and every route on a generated chain
+
+  --blocks N          length of the chain (default 20000)
+  --txs-per-block N   default 5
+  --small N           length of the chain that routes are compared with (default 2000)
+  --seconds N         how long each route is asked (default 3)
+  --out FILE          JSON of everything (default bench-results/<time>.json)
+  --keep FOLDER       keep the data there
+`;
+
+/** What was measured at one route. */
+export interface RouteResult {
+  readonly route: string;
+  readonly txs: number;
+  readonly cache: 'on' | 'off';
+  readonly connections: number;
+  readonly result: LoadResult;
+}
+
+/** Everything that a run gives. */
+export interface BenchReport {
+  readonly machine: { readonly cores: number; readonly memory_gib: number; readonly node: string };
+  readonly chain: { readonly blocks: number; readonly txs_per_block: number; readonly kb_per_block: number };
+  readonly catch_up: CatchUp;
+  readonly disk_bytes_per_tx: number;
+  readonly memory_at_rest: { readonly now: number; readonly peak: number };
+  readonly routes: readonly RouteResult[];
+}
+
+/** `weft bench`. */
+export async function runBench(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      blocks: { type: 'string', default: '20000' },
+      'txs-per-block': { type: 'string', default: '5' },
+      small: { type: 'string', default: '2000' },
+      seconds: { type: 'string', default: '3' },
+      out: { type: 'string' },
+      keep: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(usage);
+    return;
+  }
+  const folder = values.keep ?? mkdtempSync(join(tmpdir(), 'weft-bench-'));
+  try {
+    const report = await bench({
+      blocks: positive('blocks', values.blocks),
+      txs_per_block: positive('txs-per-block', values['txs-per-block']),
+      small: positive('small', values.small),
+      seconds: positive('seconds', values.seconds),
+      folder,
+    });
+    const out = values.out ?? join('bench-results', `${new Date().toISOString().replaceAll(':', '-')}.json`);
+    mkdirSync(join(out, '..'), { recursive: true });
+    writeFileSync(out, `${JSON.stringify(report, null, 2)}\n`);
+    process.stdout.write(`\nwritten to ${out}\n`);
+  } finally {
+    if (values.keep === undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface BenchOptions {
+  readonly blocks: number;
+  readonly txs_per_block: number;
+  readonly small: number;
+  readonly seconds: number;
+  readonly folder: string;
+}
+
+async function bench(options: BenchOptions): Promise<BenchReport> {
+  const { blocks, txs_per_block, small, folder } = options;
+  const chain = generateChain({ blocks, txs_per_block });
+  const ports = { node: await freePort(), http: await freePort() };
+  const replay = (tip: number): Program =>
+    startProgram(
+      [
+        'replay',
+        '--generate',
+        '--blocks',
+        blocks,
+        '--txs-per-block',
+        txs_per_block,
+        '--port',
+        ports.node,
+        '--interval-ms',
+        0,
+        '--tip',
+        tip,
+      ].map(String),
+    );
+  const url = `http://127.0.0.1:${ports.node}`;
+  const weft = (cacheMb: number): Program =>
+    startProgram(['start'], {
+      RPC_URL: url,
+      REST_URL: url,
+      JSON_RPC_URL: url,
+      DATA_DIR: folder,
+      PORT: String(ports.http),
+      OPS_PORT: '0',
+      BLOCK_GRPC_PORT: '0',
+      TX_GRPC_PORT: '0',
+      CACHE_MB: String(cacheMb),
+      POLL_INTERVAL_MS: '200',
+    });
+  const routes: RouteResult[] = [];
+  const measure = async (
+    samples: Samples,
+    cache: 'on' | 'off',
+    connections: readonly number[],
+  ): Promise<void> => {
+    for (const route of [...benchRoutes(samples), mixedRoute(samples)]) {
+      for (const count of connections) {
+        const result = await load({
+          host: '127.0.0.1',
+          port: ports.http,
+          connections: count,
+          seconds: options.seconds,
+          nextPath: route.nextPath,
+        });
+        if (result.failures > 0)
+          throw new Error(`${route.name}: ${result.failures} of ${result.requests} answers were not 200`);
+        routes.push({ route: route.name, txs: samples.total, cache, connections: count, result });
+      }
+    }
+  };
+
+  // A short chain first: no route may be slower on the long one.
+  let node = replay(small);
+  let program = weft(0);
+  process.stdout.write(`a chain of ${small} blocks first\n`);
+  await measureCatchUp({ port: ports.http, program, height: small, node_url: url, probe: false });
+  await measure(takeSamples(chain, small, txs_per_block), 'off', [1, 32]);
+  await node.stop();
+
+  process.stdout.write(`catching up to ${blocks} blocks of ${txs_per_block} txs\n`);
+  node = replay(blocks);
+  const samples = takeSamples(chain, blocks, txs_per_block);
+  const catch_up = await measureCatchUp({
+    port: ports.http,
+    program,
+    height: blocks,
+    node_url: url,
+    probe: true,
+  });
+  printCatchUp(catch_up, txs_per_block);
+  await measure(samples, 'off', [1, 32]);
+  const memory_at_rest = program.memory();
+  await program.stop();
+
+  program = weft(64);
+  await measureCatchUp({ port: ports.http, program, height: blocks, node_url: url, probe: false });
+  await measure(samples, 'on', [1, 32]);
+  await program.stop();
+  await node.stop();
+  const total = blocks * txs_per_block;
+  const disk_bytes_per_tx = diskUsage(folder) / total;
+  printRoutes(routes);
+  process.stdout.write(
+    `disk ${disk_bytes_per_tx.toFixed(0)} bytes/tx, memory ${(memory_at_rest.now / 2 ** 20).toFixed(0)} MiB at rest, ${(memory_at_rest.peak / 2 ** 20).toFixed(0)} MiB at most\n`,
+  );
+  return {
+    machine: {
+      cores: availableParallelism(),
+      memory_gib: Math.round(totalmem() / 2 ** 30),
+      node: process.version,
+    },
+    chain: { blocks, txs_per_block, kb_per_block: catch_up.kb_per_block },
+    catch_up,
+    disk_bytes_per_tx,
+    memory_at_rest,
+    routes,
+  };
+}
+
+function positive(name: string, text: string): number {
+  if (!/^[1-9]\d*$/.test(text))
+    throw new UserError(`--${name} ${JSON.stringify(text)} is not a whole number above 0`);
+  return Number(text);
+}
