@@ -1,9 +1,8 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { fetchCometBlock, fetchCometResults } from '../common/chain/comet.js';
+import { fetchCometBlock, fetchCometResults, type TxResult } from '../common/chain/comet.js';
 import { type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
-import { fetchEvmHeight, fetchReceipts } from '../common/chain/evm.js';
-import { splitArray } from '../common/chain/json.js';
+import { type EvmList, fetchEvmHeight, fetchReceipts } from '../common/chain/evm.js';
 import { fetchDecodedTxs } from '../common/chain/rest.js';
 import { alignDecoded, decodeTxRaw } from '../common/chain/txraw.js';
 import { messageOf } from '../common/errors.js';
@@ -11,7 +10,7 @@ import { BlockMaterial, type RawBlock, type TxMaterial } from '../common/gen/ind
 import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
 import type { Metrics } from '../common/metrics.js';
-import { missingReceipts } from './receipts.js';
+import { mustHaveReceipt } from './receipts.js';
 import { type BlockTotals, blockTotals } from './totals.js';
 
 const compress = promisify(gzip);
@@ -43,8 +42,8 @@ export interface FetchOptions {
   readonly decodedAttempts: number;
 }
 
-/** Fast: the material is written once and read seldom. */
-const compressionLevel = 3;
+/** Fast, and small in memory: the material is written once and read seldom. */
+const compression = { level: 3, memLevel: 6, windowBits: 14 };
 
 /**
  * Fetches a block until it is there whole: a node that fails, lags or contradicts itself is
@@ -88,30 +87,31 @@ async function fetchOnce(
       `block ${height}: ${block.txs.length} txs but ${results.txs_results.length} results`,
     );
   }
-  const decoded =
-    block.txs.length === 0
-      ? []
-      : await decodedTxs(node.rest, height, [...block.txs], decodedAttempts, signal);
-  const txs = block.txs.map((raw, i): TxMaterial => {
-    const text = decoded[i];
-    if (text === undefined) {
-      metrics.problems.inc({ service: 'block', kind: 'tx_not_in_rest' });
-      log.warn({ height, index: i }, 'the REST API does not give a tx of this block: decoded from its bytes');
-    }
-    return {
-      raw,
-      result: Buffer.from(results.txs_results[i] ?? ''),
-      decoded: Buffer.from(text ?? decodeTxRaw(raw)),
-      decoded_locally: text === undefined,
-    };
+  const isEmpty = block.txs.length === 0;
+  const [rest, receipts] = await Promise.all([
+    isEmpty ? [] : decodedTxs(node.rest, height, [...block.txs], decodedAttempts, signal),
+    isEmpty || node.jsonrpc === undefined ? noReceipts : fetchReceipts(node.jsonrpc, height, signal),
+  ]);
+  const decoded = block.txs.map((raw, index) => {
+    const text = rest[index];
+    if (text !== undefined) return text;
+    metrics.problems.inc({ service: 'block', kind: 'tx_not_in_rest' });
+    log.warn({ height, index }, 'the REST API does not give a tx of this block: decoded from its bytes');
+    return decodeTxRaw(raw);
   });
-  const receipts =
-    node.jsonrpc === undefined || txs.length === 0
-      ? ''
-      : await completeReceipts(node.jsonrpc, height, txs, signal);
+  if (node.jsonrpc !== undefined && !isEmpty) {
+    await checkReceipts(node.jsonrpc, height, receipts.count, results.txs_results, decoded, signal);
+  }
   const material: BlockMaterial = {
-    txs,
-    receipts: Buffer.from(receipts),
+    txs: block.txs.map(
+      (raw, i): TxMaterial => ({
+        raw,
+        result: Buffer.from(JSON.stringify(results.txs_results[i])),
+        decoded: Buffer.from(decoded[i] ?? ''),
+        decoded_locally: rest[i] === undefined,
+      }),
+    ),
+    receipts: Buffer.from(receipts.text),
     block_events: Buffer.from(results.block_events),
   };
   return {
@@ -120,14 +120,16 @@ async function fetchOnce(
       hash: block.hash,
       parent_hash: block.parent_hash,
       timestamp: block.time,
-      tx_count: txs.length,
-      material: await compress(BlockMaterial.encode(material).finish(), { level: compressionLevel }),
+      tx_count: material.txs.length,
+      material: await compress(BlockMaterial.encode(material).finish(), compression),
     },
-    receipt_count: receipts === '' ? 0 : splitArray(receipts).length,
+    receipt_count: receipts.count,
     proposer_address: block.proposer_address,
     totals: blockTotals(material),
   };
 }
+
+const noReceipts: EvmList = { text: '', count: 0 };
 
 /** The REST texts at the index of their tx; undefined for those that REST keeps missing. */
 async function decodedTxs(
@@ -148,19 +150,19 @@ async function decodedTxs(
   return aligned;
 }
 
-/** The receipts, once they are all there. @throws NodeError incomplete while the EVM index lags behind. */
-async function completeReceipts(
+/** @throws NodeError incomplete or behind while the EVM index lags behind. */
+async function checkReceipts(
   jsonrpc: Endpoints,
   height: number,
-  txs: readonly TxMaterial[],
+  count: number,
+  results: readonly TxResult[],
+  decoded: readonly string[],
   signal: AbortSignal,
-): Promise<string> {
-  const receipts = await fetchReceipts(jsonrpc, height, signal);
-  const missing = missingReceipts(receipts, txs);
+): Promise<void> {
+  const missing = results.filter((result, i) => mustHaveReceipt(result, decoded[i] ?? '')).length - count;
   if (missing > 0) throw new NodeError('incomplete', `block ${height}: ${missing} receipts are missing`);
   // An empty list without a sign of an EVM tx is right once the index has passed the block.
-  if (/^\[\s*\]$/.test(receipts) && (await fetchEvmHeight(jsonrpc, signal)) < height) {
+  if (count === 0 && (await fetchEvmHeight(jsonrpc, signal)) < height) {
     throw new NodeError('behind', `block ${height}: the EVM index is not there yet`);
   }
-  return receipts;
 }

@@ -1,8 +1,7 @@
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { gzip, gzipSync } from 'node:zlib';
 import { type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
 import { fetchEvmHeight, fetchTraces, methodNotFound } from '../common/chain/evm.js';
-import { splitArray } from '../common/chain/json.js';
 import { messageOf } from '../common/errors.js';
 import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
@@ -12,6 +11,12 @@ import type { Head } from './head.js';
 import type { BlockStore, HeaderRow, TraceRow } from './store.js';
 
 const compress = promisify(gzip);
+
+/** As for the material of blocks. */
+const compression = { level: 3, memLevel: 6, windowBits: 14 };
+
+/** An empty list, compressed. */
+const nothing = gzipSync('[]');
 
 /*
  * The second track: call traces. It follows the blocks, never overtakes them, and never
@@ -113,22 +118,22 @@ async function traceBlock(
   unwound: () => boolean,
 ): Promise<TraceRow | undefined> {
   const { height, hash: block_hash } = header;
-  const row = async (state: TraceRow['state'], text: string): Promise<TraceRow> => ({
-    trace: { height, block_hash, material: await compress(text) },
+  const row = (state: TraceRow['state'], material: Buffer): TraceRow => ({
+    trace: { height, block_hash, material },
     state,
   });
-  if (header.receipt_count === 0) return row('none', '[]');
+  if (header.receipt_count === 0) return row('none', nothing);
   let refusals = 0;
   for (let attempt = 0; !unwound(); attempt++) {
     try {
-      const text = await fetchTraces(options.jsonrpc, height, options.signal);
-      const missing = header.receipt_count - splitArray(text).length;
-      if (missing <= 0) return await row('traced', text);
+      const { text, count } = await fetchTraces(options.jsonrpc, height, options.signal);
+      const missing = header.receipt_count - count;
+      if (missing <= 0) return row('traced', await compress(text, compression));
       throw new NodeError('incomplete', `block ${height}: ${missing} traces are missing`);
     } catch (error) {
       if (options.signal.aborted) throw error;
       const said = error instanceof NodeError ? error.answer : undefined;
-      if (/genesis is not traceable/i.test(said?.message ?? '')) return row('none', '[]');
+      if (/genesis is not traceable/i.test(said?.message ?? '')) return row('none', nothing);
       if (said !== undefined && isOff(said)) throw new TracingOff(said.message);
       if (await isRefusal(error, height, options)) refusals += 1;
       if (refusals >= options.attempts) {
@@ -137,7 +142,7 @@ async function traceBlock(
           { height, err: error },
           'the node cannot trace this block: it stays without internal txs',
         );
-        return row('unavailable', '[]');
+        return row('unavailable', nothing);
       }
       await sleep(retryDelay(attempt), options.signal);
     }

@@ -1,5 +1,4 @@
 import { type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
-import { sliceMember, splitArray } from './json.js';
 
 /** What /status says of a node. */
 export interface NodeStatus {
@@ -26,10 +25,20 @@ export interface CometBlock {
   readonly txs: readonly Buffer[];
 }
 
-/** What an indexer needs of /block_results: texts as the node wrote them. */
+/** What the node says of one tx's execution; more members than these, all of them strings or small numbers. */
+export interface TxResult {
+  readonly code: number;
+  readonly gas_used?: string;
+  readonly gas_wanted?: string;
+  readonly events?:
+    | readonly { readonly type: string; readonly attributes?: readonly { readonly key: string }[] | null }[]
+    | null;
+}
+
+/** What an indexer needs of /block_results. */
 export interface CometResults {
-  /** One JSON object a tx, in the order of the block. */
-  readonly txs_results: readonly string[];
+  /** In the order of the block. */
+  readonly txs_results: readonly TxResult[];
   /** JSON array of the block's own events. */
   readonly block_events: string;
 }
@@ -100,20 +109,17 @@ export const resultsRequest = (height: number) => ({ path: `/block_results?heigh
 
 /** Reads the answer to {@link resultsRequest}. @throws NodeError, `behind` when the node does not have that height (yet). */
 export function readResults(height: number, status: number, body: string): CometResults {
-  const result = sliceMember(body, 'result');
-  if (status !== 200 || result === undefined || result[0] !== '{') {
-    resultOf(status, body, `block_results ${height}`);
-    throw new NodeError('not_json', `block_results ${height}: no result in the answer`);
-  }
-  const answered = sliceMember(result, 'height');
-  if (answered !== `"${height}"`)
-    throw new NodeError('behind', `block_results ${height}: the answer is for height ${answered}`);
-  // Cut bodies can look whole to a slicer.
-  parseNodeJson(status, body, `block_results ${height}`);
-  const [txs, events] = [sliceMember(result, 'txs_results'), sliceMember(result, 'finalize_block_events')];
+  const what = `block_results ${height}`;
+  const result = resultOf(status, body, what) as {
+    height?: string;
+    txs_results?: TxResult[] | null;
+    finalize_block_events?: unknown[] | null;
+  };
+  if (result.height !== String(height))
+    throw new NodeError('behind', `${what}: the answer is for height ${result.height}`);
   return {
-    txs_results: txs === undefined || txs === 'null' ? [] : splitArray(txs),
-    block_events: events === undefined || events === 'null' ? '[]' : events,
+    txs_results: result.txs_results ?? [],
+    block_events: JSON.stringify(result.finalize_block_events ?? []),
   };
 }
 

@@ -65,6 +65,9 @@ interface Endpoint {
   restsUntil: number;
 }
 
+/** undici's codes for an answer that did not come in time. */
+const timeouts = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+
 const [shortestRest, longestRest] = [200, 30_000];
 
 /** How often a request is sent before its failure is its caller's, and the wait in between. */
@@ -93,6 +96,8 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
     pipelining: 1,
     keepAliveTimeout: 30_000,
     connect: { timeout: timeout_ms },
+    headersTimeout: timeout_ms,
+    bodyTimeout: timeout_ms,
   });
   const endpoints: Endpoint[] = urls.map((url) => ({
     url,
@@ -123,7 +128,6 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
     endpoint: Endpoint,
     { path, body, headers, signal }: NodeRequest,
   ): Promise<[number, string]> => {
-    const timeout = AbortSignal.timeout(timeout_ms);
     try {
       const response = await request(endpoint.url + path, {
         dispatcher: agent,
@@ -134,17 +138,13 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...headers,
         },
-        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        signal: signal ?? null,
       });
       return [response.statusCode, await response.body.text()];
     } catch (error) {
-      const reason = timeout.aborted ? 'timeout' : 'connection';
-      throw new NodeError(
-        reason,
-        `${api} ${path}: ${reason === 'timeout' ? `no answer within ${timeout_ms} ms` : String(error)}`,
-        undefined,
-        { cause: error },
-      );
+      const reason = timeouts.has(String((error as { code?: unknown }).code)) ? 'timeout' : 'connection';
+      const what = reason === 'timeout' ? `no answer within ${timeout_ms} ms` : String(error);
+      throw new NodeError(reason, `${api} ${path}: ${what}`, undefined, { cause: error });
     }
   };
 

@@ -8,8 +8,14 @@ export const methodNotFound = -32601;
 export const rpcBody = (method: string, params: readonly unknown[], id = 1): string =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
+/** A result as the node wrote it, and as a value. */
+export interface EvmResult {
+  readonly text: string;
+  readonly value: unknown;
+}
+
 /**
- * Calls an EVM JSON-RPC method and gives the text of `result`, as the node wrote it.
+ * Calls an EVM JSON-RPC method.
  *
  * @throws NodeError, with the node's own code and words for an error answer.
  */
@@ -18,14 +24,17 @@ export function callEvm(
   method: string,
   params: readonly unknown[],
   signal: AbortSignal,
-): Promise<string> {
+): Promise<EvmResult> {
   return jsonRpc.ask({ path: '', body: rpcBody(method, params), signal }, (status, body) =>
     readEvmResult(method, status, body),
   );
 }
 
-/** Reads the text of `result`. @throws NodeError */
-export function readEvmResult(method: string, status: number, body: string): string {
+/** How an answer begins when the result is its last member, as nodes write it: then no search is needed. */
+const resultLast = /^\{"jsonrpc":"2\.0","id":\d+,"result":/;
+
+/** Reads a result. @throws NodeError */
+export function readEvmResult(method: string, status: number, body: string): EvmResult {
   const answer = parseNodeJson(status, body, method) as {
     result?: unknown;
     error?: { code?: number; message?: string };
@@ -37,10 +46,13 @@ export function readEvmResult(method: string, status: number, body: string): str
       message: said,
     });
   }
-  const result = answer?.result === undefined ? undefined : sliceMember(body, 'result');
-  if (status !== 200 || result === undefined)
+  if (status !== 200 || answer?.result === undefined) {
     throw new NodeError('http_error', `${method}: HTTP ${status} without a result`);
-  return result;
+  }
+  const prefix = Object.keys(answer).length === 3 ? (resultLast.exec(body)?.[0].length ?? 0) : 0;
+  const text =
+    prefix > 0 ? body.slice(prefix, body.lastIndexOf('}')).trim() : (sliceMember(body, 'result') ?? 'null');
+  return { text, value: answer.result };
 }
 
 /** A height as JSON-RPC writes it. */
@@ -48,26 +60,39 @@ export const hexHeight = (height: number): string => `0x${height.toString(16)}`;
 
 /** The last height whose EVM index is written: eth_blockNumber. It lags behind consensus. @throws NodeError */
 export async function fetchEvmHeight(jsonRpc: Endpoints, signal: AbortSignal): Promise<number> {
-  return Number(JSON.parse(await callEvm(jsonRpc, 'eth_blockNumber', [], signal)));
+  const { value } = await callEvm(jsonRpc, 'eth_blockNumber', [], signal);
+  return Number(value);
 }
 
-/** The receipts of a block as a JSON array's text; `[]` also while the index lags. @throws NodeError */
+/** A JSON array as the node wrote it, and how many elements it has. */
+export interface EvmList {
+  readonly text: string;
+  readonly count: number;
+}
+
+/** The receipts of a block; none also while the index lags. @throws NodeError */
 export async function fetchReceipts(
   jsonRpc: Endpoints,
   height: number,
   signal: AbortSignal,
-): Promise<string> {
-  const text = await callEvm(jsonRpc, 'eth_getBlockReceipts', [hexHeight(height)], signal);
-  return text === 'null' ? '[]' : text;
+): Promise<EvmList> {
+  return asList(
+    'eth_getBlockReceipts',
+    await callEvm(jsonRpc, 'eth_getBlockReceipts', [hexHeight(height)], signal),
+  );
 }
 
-/** The call traces of a block as a JSON array's text. @throws NodeError */
-export async function fetchTraces(jsonRpc: Endpoints, height: number, signal: AbortSignal): Promise<string> {
-  const text = await callEvm(
-    jsonRpc,
+/** The call traces of a block. @throws NodeError */
+export async function fetchTraces(jsonRpc: Endpoints, height: number, signal: AbortSignal): Promise<EvmList> {
+  const params = [hexHeight(height), { tracer: 'callTracer' }];
+  return asList(
     'debug_traceBlockByNumber',
-    [hexHeight(height), { tracer: 'callTracer' }],
-    signal,
+    await callEvm(jsonRpc, 'debug_traceBlockByNumber', params, signal),
   );
-  return text === 'null' ? '[]' : text;
+}
+
+function asList(method: string, { text, value }: EvmResult): EvmList {
+  if (value === null) return { text: '[]', count: 0 };
+  if (!Array.isArray(value)) throw new NodeError('not_json', `${method}: the result is no list`);
+  return { text, count: value.length };
 }

@@ -16,17 +16,26 @@ export class JsonTextError extends Error {
  */
 export function splitArray(text: Buffer | string): string[] {
   const source = typeof text === 'string' ? text : text.toString('utf8');
+  const { elements, end } = splitArrayAt(source, 0);
+  return expectEnd(source, end, elements);
+}
+
+/**
+ * The same for an array that begins at a position and is followed by something else, which
+ * is not looked at: `end` is where that begins.
+ */
+export function splitArrayAt(source: string, start: number): { elements: string[]; end: number } {
   const elements: string[] = [];
-  let at = skipSpace(source, 0);
+  let at = skipSpace(source, start);
   if (source.charCodeAt(at) !== OPEN_BRACKET) throw new JsonTextError('expected an array', at);
   at = skipSpace(source, at + 1);
-  if (source.charCodeAt(at) === CLOSE_BRACKET) return expectEnd(source, at + 1, elements);
+  if (source.charCodeAt(at) === CLOSE_BRACKET) return { elements, end: at + 1 };
   for (;;) {
     const end = valueEnd(source, at);
     elements.push(source.slice(at, end));
     at = skipSpace(source, end);
     const next = source.charCodeAt(at);
-    if (next === CLOSE_BRACKET) return expectEnd(source, at + 1, elements);
+    if (next === CLOSE_BRACKET) return { elements, end: at + 1 };
     if (next !== COMMA) throw new JsonTextError('expected , or ]', at);
     at = skipSpace(source, at + 1);
   }

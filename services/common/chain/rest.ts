@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
-import { sliceMember, splitArray } from './json.js';
+import { sliceMember, splitArray, splitArrayAt } from './json.js';
 
 /** Txs a page of the REST route; more than one page is asked for when a block has more. */
 const pageSize = 1000;
@@ -29,21 +29,28 @@ export async function fetchDecodedTxs(
   return txs;
 }
 
+/** How the answer begins; what follows the txs is the whole block, which is known already. */
+const txsFirst = '{"txs":';
+
 /** Reads one page of decoded txs. @throws NodeError, `behind` when the node does not have that height (yet). */
 export function readDecodedTxs(height: number, status: number, body: string): string[] {
   const what = `txs of block ${height}`;
-  const answer = parseNodeJson(status, body, what) as { txs?: unknown; message?: string; code?: number };
-  const txs = Array.isArray(answer?.txs) ? sliceMember(body, 'txs') : undefined;
-  if (status !== 200 || txs === undefined) {
-    const said = String(answer?.message ?? '');
-    const behind =
-      /must not be less than 1 or greater than the current height|not available|invalid height/i.test(said);
-    throw new NodeError(behind ? 'behind' : 'error_answer', `${what}: HTTP ${status} ${said.slice(0, 200)}`, {
-      code: answer?.code,
-      message: said,
-    });
+  if (status === 200 && body.startsWith(txsFirst)) {
+    try {
+      return splitArrayAt(body, txsFirst.length).elements;
+    } catch (cause) {
+      throw new NodeError('not_json', `${what}: the answer is cut`, undefined, { cause });
+    }
   }
-  return splitArray(txs);
+  const answer = parseNodeJson(status, body, what) as { txs?: unknown; message?: string; code?: number };
+  if (status === 200 && Array.isArray(answer?.txs)) return splitArray(sliceMember(body, 'txs') ?? '[]');
+  const said = String(answer?.message ?? '');
+  const behind =
+    /must not be less than 1 or greater than the current height|not available|invalid height/i.test(said);
+  throw new NodeError(behind ? 'behind' : 'error_answer', `${what}: HTTP ${status} ${said.slice(0, 200)}`, {
+    code: answer?.code,
+    message: said,
+  });
 }
 
 /** A validator as the proposer of blocks. */

@@ -1,7 +1,11 @@
 import type { Readable } from 'node:stream';
+import { TupleParam } from '@clickhouse/client';
 
 /** Values for the `{name:Type}` placeholders of a statement. */
 export type Params = Readonly<Record<string, unknown>>;
+
+/** A value for a placeholder of type Tuple(...): a plain list would be taken for an Array. */
+export const tuple = (values: readonly unknown[]): unknown => new TupleParam(values);
 
 /** What a statement may need besides its text. */
 export interface StatementOptions {
