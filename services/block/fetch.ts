@@ -1,5 +1,3 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { fetchCometBlock, fetchCometResults, type TxResult } from '../common/chain/comet.js';
 import { type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
 import { type EvmList, fetchEvmHeight, fetchReceipts } from '../common/chain/evm.js';
@@ -7,13 +5,12 @@ import { fetchDecodedTxs } from '../common/chain/rest.js';
 import { alignDecoded, decodeTxRaw } from '../common/chain/txraw.js';
 import { messageOf } from '../common/errors.js';
 import { BlockMaterial, type RawBlock, type TxMaterial } from '../common/gen/indexer/block/v1/block.js';
+import { compress } from '../common/gzip.js';
 import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
 import type { Metrics } from '../common/metrics.js';
 import { mustHaveReceipt } from './receipts.js';
 import { type BlockTotals, blockTotals } from './totals.js';
-
-const compress = promisify(gzip);
 
 /** The three interfaces of a node; jsonrpc is undefined on rollups without EVM. */
 export interface Node {
@@ -41,9 +38,6 @@ export interface FetchOptions {
   /** How often REST is asked again for a tx that it misses, before the raw bytes are decoded. */
   readonly decodedAttempts: number;
 }
-
-/** Fast, and small in memory: the material is written once and read seldom. */
-const compression = { level: 3, memLevel: 6, windowBits: 14 };
 
 /**
  * Fetches a block until it is there whole: a node that fails, lags or contradicts itself is
@@ -121,7 +115,7 @@ async function fetchOnce(
       parent_hash: block.parent_hash,
       timestamp: block.time,
       tx_count: material.txs.length,
-      material: await compress(BlockMaterial.encode(material).finish(), compression),
+      material: await compress(BlockMaterial.encode(material).finish()),
     },
     receipt_count: receipts.count,
     proposer_address: block.proposer_address,

@@ -1,19 +1,14 @@
-import { promisify } from 'node:util';
-import { gzip, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
 import { fetchEvmHeight, fetchTraces, methodNotFound } from '../common/chain/evm.js';
 import { messageOf } from '../common/errors.js';
+import { compress } from '../common/gzip.js';
 import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
 import type { Metrics } from '../common/metrics.js';
 import type { Mutex } from '../common/mutex.js';
 import type { Head } from './head.js';
 import type { BlockStore, HeaderRow, TraceRow } from './store.js';
-
-const compress = promisify(gzip);
-
-/** As for the material of blocks. */
-const compression = { level: 3, memLevel: 6, windowBits: 14 };
 
 /** An empty list, compressed. */
 const nothing = gzipSync('[]');
@@ -128,7 +123,7 @@ async function traceBlock(
     try {
       const { text, count } = await fetchTraces(options.jsonrpc, height, options.signal);
       const missing = header.receipt_count - count;
-      if (missing <= 0) return row('traced', await compress(text, compression));
+      if (missing <= 0) return row('traced', await compress(Buffer.from(text)));
       throw new NodeError('incomplete', `block ${height}: ${missing} traces are missing`);
     } catch (error) {
       if (options.signal.aborted) throw error;
