@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import type { App } from './app.js';
@@ -66,11 +66,10 @@ function refuse(error: ClientError, socket: Socket): void {
   const body = problemBody(problem);
   socket.end(
     [
-      `HTTP/1.1 ${problem.http} Refused`,
+      `HTTP/1.1 ${problem.http} ${STATUS_CODES[problem.http]}`,
       'content-type: application/json; charset=utf-8',
       `content-length: ${body.length}`,
       'cache-control: no-store',
-      'access-control-allow-origin: *',
       'connection: close',
       '',
       body.toString(),

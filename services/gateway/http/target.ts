@@ -10,14 +10,10 @@ export interface Target {
 
 /**
  * Takes a raw request target apart. An absolute target (`http://host/path`) counts by its
- * path, a fragment is dropped, and bytes above ASCII are treated as if percent-encoded.
+ * path, and a fragment is dropped. Node's parser lets no byte above ASCII through.
  */
 export function parseTarget(raw: string): Target {
-  const escaped = raw.replace(
-    /[\x80-\xff]/g,
-    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-  );
-  const local = escaped.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').replace(/#.*$/s, '');
+  const local = raw.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').replace(/#.*$/s, '');
   const question = local.indexOf('?');
   const path = question < 0 ? local : local.slice(0, question);
   const collapsed = `/${path}`.replace(/\/{2,}/g, '/');

@@ -1,0 +1,451 @@
+import assert from 'node:assert/strict';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { send, sendBytes, startTestGateway, type TestGateway } from '../support/gateway-client.js';
+
+const list = '/indexer/tx/v1/txs';
+
+describe('gateway: HTTP', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway();
+  });
+  after(() => gateway.stop());
+
+  it('lists are the bodies as they came, with the pagination', async () => {
+    const answer = await gateway.get(`${list}?pagination.limit=2`);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+    const [last, before] = [...gateway.fakes.chain.txs].reverse();
+    assert.equal(
+      answer.body.toString(),
+      `{"txs":[${last},${before}],"pagination":{"next_key":"at-2","previous_key":"","total":"5"}}`,
+    );
+  });
+
+  it('bodies pass through byte for byte, whatever bytes they hold', async () => {
+    const body = Buffer.from('{"txhash":"x","memo":"\\u0000 \\u2028 é 🎨 \ud83c\udfa8","n":1e400,"n":2}');
+    gateway.fakes.instead.set('getTx', async () => ({ tx: body }));
+    const answer = await gateway.get(`${list}/${'cd'.repeat(32)}`);
+    gateway.fakes.instead.clear();
+    assert.deepEqual(answer.body, Buffer.concat([Buffer.from('{"tx":'), body, Buffer.from('}')]));
+  });
+
+  it('an empty list is a list', async () => {
+    gateway.fakes.instead.set('listTxsByHeight', async () => ({
+      txs: [],
+      pagination: { next_key: '', previous_key: '', total: '0' },
+    }));
+    const answer = await gateway.get(`${list}/by_height/77`);
+    gateway.fakes.instead.clear();
+    assert.deepEqual(answer.json(), { txs: [], pagination: { next_key: '', previous_key: '', total: '0' } });
+  });
+
+  it('the status has its six fields', async () => {
+    assert.deepEqual((await gateway.get('/status')).json(), {
+      version: '1.2.3',
+      commit_hash: 'abc',
+      chain_id: 'fake-1',
+      height: 5,
+      internal_tx_height: 4,
+      rich_list_height: 0,
+    });
+  });
+
+  it('a block without a known proposer has three empty texts', async () => {
+    gateway.fakes.instead.set('getBlock', async () => ({
+      block: { ...gateway.fakes.chain.blocks[0], height: '4', proposer: undefined },
+    }));
+    const { block } = (await gateway.get('/indexer/block/v1/blocks/4')).json();
+    gateway.fakes.instead.clear();
+    assert.deepEqual(block.proposer, { moniker: '', identity: '', operator_address: '' });
+  });
+
+  it('slashes are collapsed and a trailing one is dropped', async () => {
+    for (const path of ['//status', '/status/', '///status//', '//indexer/block//v1/blocks/5/']) {
+      assert.equal((await gateway.get(path)).status, 200, path);
+    }
+  });
+
+  const unknown = [
+    '/nosuch',
+    '/indexer',
+    `${list}/by_account`.replace('/txs/', '/nothing/'),
+    '/STATUS',
+    '/status/x',
+    '/status%2F',
+    '/%73tatus/x',
+    '/../status',
+    '/.',
+    '/indexer/tx/v1/txs/by_account/a/b',
+    '/swagger/../package.json',
+    '/swagger/package.json',
+    '/swagger/..%2f..%2fpackage.json',
+    '/\\status',
+    '/favicon.ico',
+    '/indexer/nft/v1',
+    '/%zz',
+  ];
+  for (const path of unknown) {
+    it(`${path} is a 404 in JSON`, async () => {
+      const answer = await gateway.get(path);
+      assert.equal(answer.status, 404, answer.body.toString());
+      assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+      assert.equal(answer.headers['cache-control'], 'no-store');
+      assert.equal(answer.headers['access-control-allow-origin'], '*');
+      assert.equal(answer.json().code, 5);
+    });
+  }
+
+  it('what a service does not find is a 404 with its message', async () => {
+    const answer = await gateway.get('/indexer/block/v1/blocks/99');
+    assert.equal(answer.status, 404);
+    assert.deepEqual(answer.json(), { code: 5, message: 'block 99 is not indexed', details: [] });
+  });
+
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'PROPFIND']) {
+    it(`${method} is not allowed`, async () => {
+      const answer = await gateway.get('/status', { method });
+      assert.equal(answer.status, 405);
+      assert.equal(answer.headers.allow, 'GET, HEAD, OPTIONS');
+      assert.equal(answer.json().code, 12);
+      assert.equal((await gateway.get('/nosuch', { method })).status, 404);
+    });
+  }
+
+  it('HEAD has the headers of GET and no body, also for problems and from the cache', async () => {
+    for (const path of [`${list}?pagination.limit=1`, '/status', '/nosuch', `${list}?pagination.limit=0`]) {
+      const get = await gateway.get(path);
+      const head = await gateway.get(path, { method: 'HEAD' });
+      assert.equal(head.status, get.status);
+      assert.equal(head.body.length, 0);
+      for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'vary']) {
+        assert.equal(head.headers[name], get.headers[name], name);
+      }
+    }
+  });
+
+  it('OPTIONS says what is allowed', async () => {
+    const answer = await gateway.get('/status', { method: 'OPTIONS' });
+    assert.equal(answer.status, 204);
+    assert.equal(answer.headers.allow, 'GET, HEAD, OPTIONS');
+    assert.equal((await gateway.get('*', { method: 'OPTIONS' })).status, 204);
+    assert.equal((await gateway.get('/nosuch', { method: 'OPTIONS' })).status, 404);
+  });
+
+  it('a preflight is answered for every path', async () => {
+    const headers = {
+      origin: 'https://app.example.org',
+      'access-control-request-method': 'GET',
+      'access-control-request-headers': 'x-request-id, content-type',
+    };
+    for (const path of [list, '/nosuch']) {
+      const answer = await gateway.get(path, { method: 'OPTIONS', headers });
+      assert.equal(answer.status, 204);
+      assert.equal(answer.headers['access-control-allow-origin'], '*');
+      assert.equal(answer.headers['access-control-allow-methods'], 'GET, HEAD, OPTIONS');
+      assert.equal(answer.headers['access-control-allow-headers'], 'x-request-id, content-type');
+      assert.equal(answer.headers['access-control-max-age'], '86400');
+    }
+  });
+
+  it('every answer can be read from any origin, with the headers that matter', async () => {
+    const answer = await gateway.get('/status', { headers: { origin: 'https://app.example.org' } });
+    assert.equal(answer.headers['access-control-allow-origin'], '*');
+    assert.match(String(answer.headers['access-control-expose-headers']), /x-request-id/);
+    assert.match(String(answer.headers['access-control-expose-headers']), /retry-after/);
+    assert.match(String(answer.headers['access-control-expose-headers']), /etag/);
+  });
+
+  it('a sane request id is taken over and reaches the service, an odd one is replaced', async () => {
+    gateway.fakes.calls.length = 0;
+    const headers = { 'x-request-id': 'abc-123.X:4' };
+    const path = '/indexer/block/v1/blocks?pagination.limit=17';
+    assert.equal((await gateway.get(path, { headers })).headers['x-request-id'], 'abc-123.X:4');
+    assert.equal(gateway.fakes.calls[0]?.context.request_id, 'abc-123.X:4');
+    for (const odd of ['a b', '"', 'x'.repeat(129), '']) {
+      const id = (await gateway.get('/status', { headers: { 'x-request-id': odd } })).headers['x-request-id'];
+      assert.match(String(id), /^[0-9a-f]{16}-[0-9a-z]+$/);
+    }
+    const ids = await Promise.all(
+      [1, 2, 3].map(async () => (await gateway.get('/nosuch')).headers['x-request-id']),
+    );
+    assert.equal(new Set(ids).size, 3);
+  });
+
+  it('an answer has a strong tag of its bytes, and a client that has it gets a 304', async () => {
+    const first = await gateway.get(list);
+    const etag = String(first.headers.etag);
+    assert.match(etag, /^"[\w-]+"$/);
+    for (const sent of [etag, `W/${etag}`, `"x", ${etag}`, `"x",W/${etag} , "y"`, '*']) {
+      const again = await gateway.get(list, { headers: { 'if-none-match': sent } });
+      assert.equal(again.status, 304, sent);
+      assert.equal(again.body.length, 0);
+      assert.equal(again.headers.etag, etag);
+      assert.equal(again.headers['cache-control'], 'public, max-age=1');
+      assert.match(String(again.headers.vary), /accept-encoding/);
+      assert.equal(again.headers['access-control-allow-origin'], '*');
+      assert.ok(again.headers['x-request-id']);
+      assert.equal(again.headers['content-type'], undefined);
+    }
+    for (const sent of ['"x"', etag.slice(1, -1), `"${etag}"`, '']) {
+      assert.equal((await gateway.get(list, { headers: { 'if-none-match': sent } })).status, 200, sent);
+    }
+    const head = await gateway.get(list, { method: 'HEAD', headers: { 'if-none-match': etag } });
+    assert.equal(head.status, 304);
+    const other = await gateway.get(`${list}?pagination.limit=1`);
+    assert.notEqual(other.headers.etag, etag);
+  });
+
+  it('problems have no tag and are not kept', async () => {
+    const answer = await gateway.get('/nosuch', { headers: { 'if-none-match': '*' } });
+    assert.equal(answer.status, 404);
+    assert.equal(answer.headers.etag, undefined);
+  });
+
+  const codings: readonly [string | undefined, string | undefined][] = [
+    [undefined, undefined],
+    ['', undefined],
+    ['identity', undefined],
+    ['gzip', 'gzip'],
+    ['x-gzip', 'gzip'],
+    ['br', 'br'],
+    ['gzip, deflate, br', 'br'],
+    ['GZIP', 'gzip'],
+    ['br;q=0.5, gzip;q=0.8', 'gzip'],
+    ['br;q=0, gzip;q=0', undefined],
+    ['*', 'br'],
+    ['*;q=0', undefined],
+    ['br;q=0, *', 'gzip'],
+    ['deflate', undefined],
+    ['identity;q=1, gzip;q=0.5', undefined],
+    ['br;q=nonsense', undefined],
+  ];
+  for (const [accept, coding] of codings) {
+    it(`accept-encoding ${accept ?? 'absent'} is answered in ${coding ?? 'the plain form'}`, async () => {
+      const headers = accept === undefined ? {} : { 'accept-encoding': accept };
+      const plain = await gateway.get(list);
+      const answer = await gateway.get(list, { headers });
+      assert.equal(answer.headers['content-encoding'], coding);
+      assert.match(String(answer.headers.vary), /accept-encoding/);
+      assert.equal(Number(answer.headers['content-length']), answer.body.length);
+      const body =
+        coding === 'br'
+          ? brotliDecompressSync(answer.body)
+          : coding === 'gzip'
+            ? gunzipSync(answer.body)
+            : answer.body;
+      assert.deepEqual(body, plain.body);
+      if (coding !== undefined) {
+        assert.ok(answer.body.length < plain.body.length / 2);
+        assert.notEqual(answer.headers.etag, plain.headers.etag, 'two codings share a strong tag');
+        const etag = String(answer.headers.etag);
+        const again = await gateway.get(list, { headers: { ...headers, 'if-none-match': etag } });
+        assert.equal(again.status, 304);
+      }
+    });
+  }
+
+  it('small answers are not compressed', async () => {
+    const answer = await gateway.get('/status', { headers: { 'accept-encoding': 'br, gzip' } });
+    assert.equal(answer.headers['content-encoding'], undefined);
+    assert.match(String(answer.headers.vary), /accept-encoding/);
+  });
+
+  it('what can no longer change may be kept for long, the rest for a second', async () => {
+    const hash = gateway.fakes.chain.txs[0]?.toString().match(/"txhash":"(\w+)"/)?.[1];
+    const long = 'public, max-age=86400';
+    const short = 'public, max-age=1';
+    const expected: readonly [string, string][] = [
+      ['/status', short],
+      ['/indexer/block/v1/avg_blocktime', short],
+      ['/indexer/block/v1/blocks', short],
+      ['/indexer/block/v1/blocks/5', long],
+      [`${list}/${hash}`, long],
+      [list, short],
+      [`${list}?pagination.key=at-2&pagination.limit=2`, short],
+      [`${list}?pagination.key=at-2&pagination.limit=2&pagination.count_total=false`, long],
+      [`${list}?pagination.limit=2&pagination.count_total=false`, short],
+      [`${list}?pagination.offset=2&pagination.limit=2&pagination.count_total=false`, short],
+      [`${list}?pagination.key=at-0&pagination.limit=2&pagination.count_total=false`, short],
+      [`${list}?pagination.key=at-4&pagination.limit=2&pagination.count_total=false`, long],
+      [
+        `${list}?pagination.key=at-2&pagination.limit=2&pagination.count_total=false&pagination.reverse=0`,
+        long,
+      ],
+      [
+        `${list}?pagination.key=at-4&pagination.limit=2&pagination.count_total=false&pagination.reverse=0`,
+        short,
+      ],
+      ['/indexer/block/v1/blocks?pagination.key=at-2&pagination.count_total=false', short],
+    ];
+    for (const [path, cache_control] of expected) {
+      assert.equal((await gateway.get(path)).headers['cache-control'], cache_control, path);
+    }
+    gateway.fakes.instead.set('getBlock', async () => ({
+      block: {
+        ...gateway.fakes.chain.blocks[0],
+        height: '3',
+        proposer: { moniker: '', identity: '', operator_address: '' },
+      },
+    }));
+    const answer = await gateway.get('/indexer/block/v1/blocks/3');
+    gateway.fakes.instead.clear();
+    assert.equal(answer.headers['cache-control'], short, 'the proposer may be learnt later');
+  });
+
+  it('headers of 32 KiB are taken, more is refused in JSON', async () => {
+    const headers = (bytes: number) => ({ 'x-a': 'a'.repeat(bytes / 2), 'x-b': 'b'.repeat(bytes / 2) });
+    assert.equal((await gateway.get('/status', { headers: headers(32 * 1024 - 200) })).status, 200);
+    const answer = await gateway.get('/status', { headers: headers(64 * 1024) });
+    assert.equal(answer.status, 431);
+    assert.equal(answer.json().code, 3);
+  });
+
+  it('a URL that is too long is a 414 in JSON, however much too long', async () => {
+    assert.equal((await gateway.get(`/status?a=${'a'.repeat(16_000)}`)).status, 200);
+    for (const length of [17_000, 40_000, 60_000, 200_000]) {
+      const answer = await gateway.get(`/status?a=${'a'.repeat(length)}`);
+      assert.equal(answer.status, 414, String(length));
+      assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+      assert.equal(answer.json().code, 3);
+    }
+  });
+
+  for (const bytes of [
+    'GET /status\xe9 HTTP/1.1\r\nhost: a\r\n\r\n',
+    'NONSENSE\r\n\r\n',
+    '\x16\x03\x01\x02\x00\x01',
+    'GET /status HTTP/1.1\r\nbad header\r\n\r\n',
+    'GET /status HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n',
+    'GET /sta\0tus HTTP/1.1\r\nhost: a\r\n\r\n',
+  ]) {
+    it(`the bytes ${JSON.stringify(bytes).slice(0, 40)} are a 400 in JSON`, async () => {
+      const text = await sendBytes(gateway.port, bytes);
+      assert.match(text, /^HTTP\/1\.1 400 /);
+      assert.deepEqual(JSON.parse(text.split('\r\n\r\n')[1] ?? ''), {
+        code: 3,
+        message: 'this is not an HTTP request that can be read',
+        details: [],
+      });
+    });
+  }
+
+  it('an absolute target and HTTP/1.0 work', async () => {
+    const target = `GET http://elsewhere/status HTTP/1.0\r\n\r\n`;
+    assert.match(await sendBytes(gateway.port, target), /^HTTP\/1\.1 200 /);
+  });
+
+  it('a request body is ignored and the connection goes on', async () => {
+    const text = await sendBytes(
+      gateway.port,
+      'POST /status HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nabcGET /status HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n',
+    );
+    assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 405', 'HTTP/1.1 200']);
+  });
+
+  it('requests are measured by route and status', async () => {
+    await gateway.get('/nosuch');
+    const text = await gateway.metrics.registry.metrics();
+    assert.match(text, /weft_http_request_seconds_count\{route="\/status",status="200"\} \d/);
+    assert.match(text, /weft_http_request_seconds_count\{route="unknown",status="404"\} \d/);
+    assert.match(text, /route="\/indexer\/tx\/v1\/txs",status="304"/);
+  });
+});
+
+describe('gateway: HTTP by configuration', () => {
+  const using = async (env: Record<string, string>, test: (gateway: TestGateway) => Promise<void>) => {
+    const gateway = await startTestGateway(env);
+    try {
+      await test(gateway);
+    } finally {
+      await gateway.stop();
+    }
+  };
+
+  it('below a base path everything works, and nothing elsewhere', () =>
+    using({ BASE_PATH: '/rollup-1/' }, async (gateway) => {
+      for (const path of [
+        '/rollup-1/status',
+        '//rollup-1//status/',
+        '/rollup-1',
+        '/rollup-1/',
+        '/rollup-1/swagger/',
+      ]) {
+        assert.equal((await gateway.get(path)).status, 200, path);
+      }
+      for (const path of ['/status', '/', '/rollup-12/status', '/rollup-1status']) {
+        assert.equal((await gateway.get(path)).status, 404, path);
+      }
+      assert.equal((await gateway.get('/rollup-1')).json().docs, '/rollup-1/swagger/');
+      const doc = (await gateway.get('/rollup-1/swagger/doc.json')).json();
+      assert.deepEqual(doc.servers, [{ url: '/rollup-1' }]);
+      const page = (await gateway.get('/rollup-1/swagger')).body.toString();
+      for (const [, link] of page.matchAll(/(?:src|href)="([^"]+)"/g)) {
+        assert.match(String(link), /^\/rollup-1\/swagger\//);
+        assert.equal((await gateway.get(String(link))).status, 200, link);
+      }
+    }));
+
+  it('origins can be a list', () =>
+    using({ CORS: 'https://a.example, https://b.example:8443' }, async (gateway) => {
+      const from = (origin: string) => gateway.get('/status', { headers: { origin } });
+      assert.equal(
+        (await from('https://b.example:8443')).headers['access-control-allow-origin'],
+        'https://b.example:8443',
+      );
+      const other = await from('https://c.example');
+      assert.equal(other.headers['access-control-allow-origin'], undefined);
+      assert.match(String(other.headers.vary), /origin/);
+      assert.equal((await gateway.get('/status')).headers['access-control-allow-origin'], undefined);
+    }));
+
+  for (const env of [{ CORS: 'off' }, { CORS_ENABLED: 'false' }]) {
+    it(`${JSON.stringify(env)} turns cross-origin calls off`, () =>
+      using(env as Record<string, string>, async (gateway) => {
+        const headers = { origin: 'https://a.example', 'access-control-request-method': 'GET' };
+        assert.equal(
+          (await gateway.get('/status', { headers })).headers['access-control-allow-origin'],
+          undefined,
+        );
+        const preflight = await gateway.get('/status', { method: 'OPTIONS', headers });
+        assert.equal(preflight.headers['access-control-allow-methods'], undefined);
+      }));
+  }
+
+  it('absent keys can be null', () =>
+    using({ PAGINATION_ABSENT_KEY: 'null' }, async (gateway) => {
+      for (const path of [list, '/indexer/block/v1/blocks']) {
+        const { pagination } = (await gateway.get(path)).json();
+        assert.deepEqual(pagination, { next_key: null, previous_key: null, total: '5' });
+      }
+      const { pagination } = (await gateway.get(`${list}?pagination.limit=1`)).json();
+      assert.deepEqual(pagination, { next_key: 'at-1', previous_key: null, total: '5' });
+    }));
+
+  for (const VM_TYPE of ['move', 'wasm']) {
+    it(`EVM routes are a 501 on ${VM_TYPE}, and no service is asked`, () =>
+      using({ VM_TYPE }, async (gateway) => {
+        const tails = ['', '/by_account/0x1', '/by_height/1', `/${'ab'.repeat(32)}`];
+        for (const path of ['evm-txs', 'evm-internal-txs'].flatMap((name) =>
+          tails.map((tail) => `/indexer/tx/v1/${name}${tail}`),
+        )) {
+          const answer = await gateway.get(path);
+          assert.equal(answer.status, 501, path);
+          assert.equal(answer.json().code, 12);
+          assert.match(answer.json().message, new RegExp(VM_TYPE));
+        }
+        assert.equal(gateway.fakes.calls.length, 0);
+        assert.equal((await gateway.get(list)).status, 200);
+      }));
+  }
+
+  it('more requests than allowed are a 429 that says when to come again', () =>
+    using({ RATE_LIMIT: '3' }, async (gateway) => {
+      const answers = await Promise.all([1, 2, 3, 4, 5].map(() => send(gateway.port, '/status')));
+      const refused = answers.filter((answer) => answer.status === 429);
+      assert.equal(refused.length, 2);
+      assert.equal(refused[0]?.headers['retry-after'], '1');
+      assert.equal(refused[0]?.json().code, 8);
+      assert.equal(refused[0]?.headers['access-control-allow-origin'], '*');
+    }));
+});

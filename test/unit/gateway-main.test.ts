@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { Agent, get as httpGet } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { loadSettings } from '../../services/common/config.js';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import { gatewaySettings } from '../../services/gateway/config.js';
+import { type Gateway, startGateway } from '../../services/gateway/main.js';
+import { readCommitHash, readVersion } from '../../services/gateway/version.js';
+import { type FakeServices, startFakeServices } from '../support/fake-services.js';
+import { send, until } from '../support/gateway-client.js';
+
+const main = fileURLToPath(new URL('../../services/gateway/main.js', import.meta.url));
+
+async function start(fakes: FakeServices, env: Record<string, string> = {}): Promise<Gateway> {
+  const config = loadSettings(gatewaySettings, {
+    PORT: '0',
+    BLOCK_SERVICE_ADDR: fakes.block_address,
+    TX_SERVICE_ADDR: fakes.tx_address,
+    ...env,
+  });
+  return startGateway({ config, log: createLog('silent'), metrics: createMetrics() });
+}
+
+describe('gateway: start and stop', () => {
+  let fakes: FakeServices;
+  beforeEach(async () => {
+    fakes = await startFakeServices();
+  });
+  afterEach(() => fakes.stop());
+
+  it('starts before the services do, is ready when one is heard, and not while it stops', async () => {
+    const gateway = await start(fakes);
+    await until(() => gateway.readiness().ready);
+    assert.equal((await send(gateway.port, '/status')).json().height, 5);
+    const stopping = gateway.stop();
+    assert.deepEqual(gateway.readiness(), { ready: false, reason: 'stopping' });
+    await stopping;
+    await assert.rejects(send(gateway.port, '/status'), /ECONNREFUSED/);
+  });
+
+  it('reports a port that is taken', async () => {
+    const gateway = await start(fakes);
+    await assert.rejects(start(fakes, { PORT: String(gateway.port) }), /EADDRINUSE/);
+    await gateway.stop();
+  });
+
+  it('before the first block the status is a 200 with height 0', async () => {
+    Object.assign(fakes.chain, { height: 0, tx_height: 0, internal_tx_height: 0, chain_id: '' });
+    const gateway = await start(fakes, { CHAIN_ID: 'configured-1' });
+    const answer = await send(gateway.port, '/status');
+    await gateway.stop();
+    assert.equal(answer.status, 200);
+    const { chain_id, height, internal_tx_height } = answer.json();
+    assert.deepEqual([chain_id, height, internal_tx_height], ['configured-1', 0, 0]);
+  });
+
+  it('the height is the lower one of blocks and txs', async () => {
+    const gateway = await start(fakes, { CACHE_MB: '0' });
+    fakes.chain.tx_height = 3;
+    assert.equal((await send(gateway.port, '/status')).json().height, 3);
+    fakes.chain.height = 2;
+    assert.equal((await send(gateway.port, '/status')).json().height, 2);
+    await gateway.stop();
+  });
+
+  it('a stop lets running requests finish and ends their connections', async () => {
+    const gateway = await start(fakes);
+    let release = (): void => {};
+    fakes.instead.set('listTxs', async () => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return { txs: [], pagination: undefined };
+    });
+    const agent = new Agent({ keepAlive: true });
+    await new Promise((resolve, reject) =>
+      httpGet({ port: gateway.port, path: '/status', agent }, (idle) => idle.resume().on('end', resolve)).on(
+        'error',
+        reject,
+      ),
+    );
+    const running = send(gateway.port, '/indexer/tx/v1/txs');
+    await until(() => fakes.calls.some((call) => call.method === 'listTxs'));
+    const stopping = gateway.stop();
+    await until(() =>
+      send(gateway.port, '/status').then(
+        () => false,
+        () => true,
+      ),
+    );
+    release();
+    const answer = await running;
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.connection, 'close');
+    await stopping;
+    agent.destroy();
+  });
+
+  it('a stop ends requests that outlast the grace period', async () => {
+    const gateway = await start(fakes, { SHUTDOWN_GRACE_MS: '100' });
+    fakes.instead.set('listTxs', () => new Promise(() => {}));
+    const running = assert.rejects(send(gateway.port, '/indexer/tx/v1/txs'), /hang up|ECONNRESET/);
+    await until(() => fakes.calls.length > 0);
+    const started = Date.now();
+    await gateway.stop();
+    await running;
+    assert.ok(Date.now() - started < 2_000);
+  });
+
+  it('runs on its own and ends with code 0 at SIGTERM', async () => {
+    const child = spawn(process.execPath, [main], {
+      env: {
+        ...process.env,
+        PORT: '0',
+        OPS_PORT: '0',
+        BLOCK_SERVICE_ADDR: fakes.block_address,
+        TX_SERVICE_ADDR: fakes.tx_address,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (part) => {
+      output += part;
+    });
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    await until(() => /"msg":"listening"/.test(output));
+    const line = output.split('\n').find((text) => text.includes('listening')) ?? '';
+    assert.equal((await send(JSON.parse(line).port, '/status')).status, 200);
+    child.kill('SIGTERM');
+    assert.equal(await ended, 0);
+  });
+
+  it('names every mistake of its environment and ends with code 1', async () => {
+    const child = spawn(process.execPath, [main], {
+      env: { ...process.env, PORT: 'x', LOG_LEVEL: 'loud' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let output = '';
+    child.stderr.on('data', (part) => {
+      output += part;
+    });
+    assert.equal(await new Promise((resolve) => child.once('exit', resolve)), 1);
+    assert.match(output, /PORT is "x"/);
+    assert.match(output, /LOG_LEVEL is "loud"/);
+    assert.doesNotMatch(output, /at .*\.js:\d/);
+  });
+
+  it('knows its version and its commit', () => {
+    assert.match(readVersion(), /^\d+\.\d+\.\d+/);
+    assert.equal(readCommitHash('given'), 'given');
+    assert.match(readCommitHash(''), /^([0-9a-f]{40}|unknown)$/);
+  });
+});
