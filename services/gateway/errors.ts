@@ -10,6 +10,9 @@ export interface Problem {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A client's text for a message: long ones are cut. */
+export const shown = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}...` : text);
+
 /** A problem that the gateway itself found; its message is meant for the client. */
 export class ProblemError extends Error {
   override name = 'ProblemError';

@@ -1,5 +1,6 @@
 import { parseAccount } from '../common/chain/address.js';
 import { invalidArgument } from '../common/errors.js';
+import { shown } from './errors.js';
 import type { JsonSchema } from './openapi/schema.js';
 
 /** What reading a parameter may depend on. */
@@ -29,9 +30,6 @@ export type Parameters = Readonly<Record<string, Parameter<any>>>;
 export type ArgumentsOf<P extends Parameters> = {
   readonly [K in keyof P]: P[K] extends Parameter<infer T> ? T : never;
 };
-
-/** A text for an error message: long ones are cut. */
-const shown = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}...` : text);
 
 const wrong = (name: string, text: string, rule: string): Error =>
   invalidArgument(`invalid value for ${name}: ${shown(text)} (${rule})`);

@@ -3,7 +3,7 @@ import Router, { type RouterContext } from '@koa/router';
 import Koa from 'koa';
 import { notFound } from '../common/errors.js';
 import type { Log } from '../common/log.js';
-import { ProblemError } from './errors.js';
+import { ProblemError, shown } from './errors.js';
 import { isPreflight, preflightHeaders } from './http/cors.js';
 import type { Exchange } from './http/exchange.js';
 import type { Sender } from './http/send.js';
@@ -72,7 +72,7 @@ export function createRouter(environment: RouterEnvironment): (exchange: Exchang
   app.use((context) => {
     const { exchange, target } = context.state;
     const isKnown = ((context as RouterContext<State>).matched ?? []).length > 0;
-    if (!isKnown && target.path !== '/*') throw notFound(`there is no route ${target.path}`);
+    if (!isKnown && target.path !== '/*') throw notFound(`there is no route ${shown(target.path)}`);
     if (context.method === 'OPTIONS') return sender.empty(exchange, ['allow', allowed]);
     throw methodNotAllowed(context.method);
   });
@@ -90,7 +90,7 @@ function readTarget(exchange: Exchange, base_path: string): Target {
   const target = parseTarget(exchange.url);
   const path = belowBase(target.path, base_path);
   if (path === undefined) {
-    throw notFound(`there is no route ${target.path}: the API is below ${base_path}`);
+    throw notFound(`there is no route ${shown(target.path)}: the API is below ${base_path}`);
   }
   return { ...target, path };
 }

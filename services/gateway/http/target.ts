@@ -1,4 +1,5 @@
 import { invalidArgument } from '../../common/errors.js';
+import { shown } from '../errors.js';
 
 /** A request target, taken apart but not decoded. */
 export interface Target {
@@ -38,7 +39,7 @@ export function decodeSegment(name: string, raw: string): string {
   try {
     return decodeURIComponent(raw);
   } catch {
-    throw invalidArgument(`${name} is not valid percent-encoded UTF-8: ${raw}`);
+    throw invalidArgument(`${name} is not valid percent-encoded UTF-8: ${shown(raw)}`);
   }
 }
 

@@ -13,6 +13,7 @@
 
   const times = new Map(); // height -> milliseconds of the block's time
   let seen; // height of what is on the page
+  let moved = Number.NEGATIVE_INFINITY; // when the height was last seen to move, by performance.now()
   let blocks = [];
   let txs = [];
   let waiting = 0;
@@ -188,12 +189,16 @@
     show('lag', age < 0 ? 'now' : `${span(age)} ago`);
     const behind = Number(newest.height) - status.height;
     const mean = (Date.parse(newest.timestamp) - Math.min(...times.values())) / Math.max(1, times.size - 1);
-    // Standing still: far longer without a block than this chain takes for one.
-    if (age > Math.max(60_000, mean * 20)) {
-      state.dataset.state = 'wait';
-      state.textContent = `No new block for ${span(age)}`;
+    // Far longer without a block than this chain takes for one: it stands still, unless the
+    // index is seen to move, which then works through blocks of the past.
+    const isOld = age > Math.max(60_000, mean * 20);
+    const isMoving = performance.now() - moved < 30_000;
+    state.dataset.state = isOld ? 'wait' : 'good';
+    if (isOld) {
+      state.textContent = isMoving
+        ? `Working through blocks of ${span(age)} ago`
+        : `No new block for ${span(age)}`;
     } else {
-      state.dataset.state = 'good';
       state.textContent =
         behind > 0
           ? `Following the chain, transactions ${number.format(behind)} blocks behind`
@@ -213,6 +218,7 @@
       txs = txPage.txs;
       remember(blocks);
       show('total', number.format(txPage.pagination.total));
+      if (seen !== undefined) moved = performance.now();
       seen = status.height;
       drawPace();
     }
