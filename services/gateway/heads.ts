@@ -52,7 +52,7 @@ export function watchHeads(clients: Clients, log: Log): Heads {
           version += 1;
           last = word;
           current[owner] = { version, epoch: current[owner].epoch + (rewritten ? 1 : 0) };
-          if (failures > 0) log.info({ service: owner }, 'the service is heard again');
+          if (failures > 0) log.info({ peer: owner }, 'the service is heard again');
           failures = 0;
         }
         throw new Error('the stream ended');
@@ -60,7 +60,7 @@ export function watchHeads(clients: Clients, log: Log): Heads {
         current[owner] = { version: undefined, epoch: current[owner].epoch };
         if (signal.aborted) return;
         if (failures === 0)
-          log.warn({ service: owner, err: error }, `the head is not heard: ${messageOf(error)}`);
+          log.warn({ peer: owner, err: error }, `the head is not heard: ${messageOf(error)}`);
         await sleep(waits_ms[Math.min(failures, waits_ms.length - 1)] as number, signal);
         failures += 1;
       }

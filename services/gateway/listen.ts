@@ -31,6 +31,14 @@ export async function listen(app: App, host: string, port: number): Promise<Http
     },
     app.listener,
   );
+  // Connections without a request so far; browsers open some in advance. Node does not count
+  // them as idle, so a stop would wait for them.
+  const unused = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
+  server.on('request', (request) => unused.delete(request.socket));
   server.on('clientError', (error: ClientError, socket: Socket) => refuse(error, socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -38,7 +46,11 @@ export async function listen(app: App, host: string, port: number): Promise<Http
   });
   return {
     port: (server.address() as AddressInfo).port,
-    close: (grace_ms) => close(server, app, grace_ms),
+    close: (grace_ms) => {
+      const closed = close(server, app, grace_ms);
+      for (const socket of unused) socket.destroy();
+      return closed;
+    },
   };
 }
 

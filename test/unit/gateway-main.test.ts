@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { Agent, get as httpGet } from 'node:http';
+import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { loadSettings } from '../../services/common/config.js';
 import { createLog } from '../../services/common/log.js';
@@ -96,6 +98,17 @@ describe('gateway: start and stop', () => {
     assert.equal(answer.headers.connection, 'close');
     await stopping;
     agent.destroy();
+  });
+
+  it('a stop does not wait for connections without a request', async () => {
+    const gateway = await start(fakes, { SHUTDOWN_GRACE_MS: '10000' });
+    const unused = connect(gateway.port, '127.0.0.1');
+    await once(unused, 'connect');
+    await send(gateway.port, '/status');
+    const started = Date.now();
+    await gateway.stop();
+    assert.ok(Date.now() - started < 2_000);
+    unused.destroy();
   });
 
   it('a stop ends requests that outlast the grace period', async () => {
