@@ -1,0 +1,33 @@
+import { asInteger, asOneOf, asText, type Settings, type ValuesOf } from '../common/config.js';
+import { chainSettings, databaseSettings, logSettings, serverSettings } from '../common/settings.js';
+
+/** What only the tx service is told. */
+export const txOwnSettings = {
+  BODY_CACHE_MB: {
+    doc: 'Memory for the bodies of txs that were written or read last, in MiB; 0 for none.',
+    default: '128',
+    parse: asInteger(0, 65_536),
+  },
+} satisfies Settings;
+
+/** Every setting of the tx service. */
+export const txSettings = {
+  ...logSettings,
+  ...databaseSettings,
+  ...chainSettings,
+  ...serverSettings,
+  ...txOwnSettings,
+  ROLE: {
+    doc: 'What this process does: ingest (write the tables; one process), serve (answer calls; any number) or all.',
+    default: 'all',
+    parse: asOneOf('all', 'ingest', 'serve'),
+  },
+  GRPC_PORT: { doc: 'Port of gRPC; 0 for any free one.', default: '7002', parse: asInteger(0, 65_535) },
+  BLOCK_SERVICE_ADDR: {
+    doc: 'gRPC address of the block service: host:port, dns:///name:port or unix:/path.',
+    default: '127.0.0.1:7001',
+    parse: asText,
+  },
+} satisfies Settings;
+
+export type TxConfig = ValuesOf<typeof txSettings>;

@@ -1,0 +1,61 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { Consumer, Cursor } from '../../common/consume.js';
+import { BlockMaterial, type RawBlock } from '../../common/gen/indexer/block/v1/block.js';
+import type { Log } from '../../common/log.js';
+import type { Metrics } from '../../common/metrics.js';
+import { decodeBlock } from '../decode/block.js';
+import type { DecodedBlock, DecodeOptions } from '../decode/types.js';
+import type { TxStore } from '../store/store.js';
+
+const unzip = promisify(gunzip);
+
+export interface BlockConsumerOptions {
+  readonly store: TxStore;
+  readonly decode: DecodeOptions;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+}
+
+/** What the tx service does with blocks. */
+export function createBlockConsumer(options: BlockConsumerOptions): Consumer<readonly DecodedBlock[]> {
+  const { store, metrics } = options;
+  return {
+    name: 'tx',
+    async recover(): Promise<Cursor | undefined> {
+      const { height, hash } = await store.recover();
+      return height === 0 ? undefined : { height, hash };
+    },
+    async prepare(blocks) {
+      const decoded: DecodedBlock[] = [];
+      for (const block of blocks) {
+        options.signal.throwIfAborted();
+        decoded.push(await decodeRaw(block, options));
+        await nextTurn(); // calls are answered meanwhile
+      }
+      return decoded;
+    },
+    async write(blocks) {
+      await store.writeBlocks(blocks);
+      const txs = blocks.reduce((sum, block) => sum + block.txs.length, 0);
+      metrics.txs.inc({ service: 'tx' }, txs);
+    },
+    hashes: (from, to) => store.hashes(from, to),
+    unwind: (height) => store.unwind(height),
+  };
+}
+
+async function decodeRaw(
+  block: RawBlock,
+  { decode, log, metrics }: BlockConsumerOptions,
+): Promise<DecodedBlock> {
+  const material = BlockMaterial.decode(await unzip(block.material));
+  const decoded = decodeBlock(block, material, decode);
+  if (decoded.problems.length > 0) {
+    metrics.problems.inc({ service: 'tx', kind: 'decode' }, decoded.problems.length);
+    log.warn({ height: block.height, problems: decoded.problems }, 'parts of a block could not be read');
+  }
+  return decoded;
+}

@@ -1,0 +1,109 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { status } from '@grpc/grpc-js';
+import { messageOf, RpcError } from '../../common/errors.js';
+import type { BlockServiceClient, RawTrace } from '../../common/gen/indexer/block/v1/block.js';
+import { sleep } from '../../common/lifecycle.js';
+import type { Log } from '../../common/log.js';
+import type { Metrics } from '../../common/metrics.js';
+import { streamRpc } from '../../common/rpc/client.js';
+import { decodeTraces } from '../decode/traces.js';
+import type { DecodedFrame } from '../decode/types.js';
+import type { Head } from '../read/head.js';
+import type { DecodedTrace } from '../store/rows.js';
+import type { TxStore } from '../store/store.js';
+
+const unzip = promisify(gunzip);
+
+export interface TraceTrackOptions {
+  readonly blocks: BlockServiceClient;
+  readonly store: TxStore;
+  readonly head: Head;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+}
+
+/** Waits between attempts, in milliseconds: grows by doubling, with jitter. */
+const [shortestWait, longestWait] = [100, 10_000];
+
+/**
+ * Writes internal txs as their traces come, a track of its own behind the blocks: those of
+ * a height are written once its txs are. Ends when the rollup is not traced; heals from
+ * everything else.
+ */
+export async function followTraces(options: TraceTrackOptions): Promise<void> {
+  const { signal, log, metrics } = options;
+  let wait = shortestWait;
+  while (!signal.aborted) {
+    try {
+      await followOnce(options, () => {
+        wait = shortestWait;
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof RpcError && error.code === status.UNIMPLEMENTED) {
+        log.info('this rollup is not traced: there are no internal txs');
+        return;
+      }
+      metrics.problems.inc({ service: 'tx', kind: 'traces' });
+      log.warn({ err: error, retry_ms: wait }, `the stream of traces broke: ${messageOf(error)}`);
+    }
+    await sleep(wait * (0.5 + Math.random()), signal);
+    wait = Math.min(longestWait, wait * 2);
+  }
+}
+
+/** Follows from the cursor on, until the stream ends or the blocks are unwound under it. */
+async function followOnce(options: TraceTrackOptions, onWritten: () => void): Promise<void> {
+  const { blocks, store, head, metrics, signal } = options;
+  const { internal_height } = await store.recover();
+  const session = new AbortController();
+  const ended = AbortSignal.any([signal, session.signal]);
+  const watching = endOnRollback(head, session, ended);
+  try {
+    const request = { from_height: internal_height === 0 ? 0 : internal_height + 1 };
+    for await (const { traces } of streamRpc(blocks.streamTraces.bind(blocks), request, { signal: ended })) {
+      const last = traces.at(-1);
+      if (last === undefined) continue;
+      const decoded: DecodedTrace[] = [];
+      for (const trace of traces) {
+        decoded.push(await decodeTrace(trace, options));
+        await nextTurn();
+      }
+      await reached(head, last.height, ended);
+      if (ended.aborted) return;
+      await store.writeTraces(decoded);
+      onWritten();
+      metrics.height.set({ service: 'tx', track: 'traces' }, last.height);
+    }
+  } finally {
+    session.abort();
+    await watching;
+  }
+}
+
+/** Ends a session when the blocks were unwound: its place in the stream is void then. */
+async function endOnRollback(head: Head, session: AbortController, ended: AbortSignal): Promise<void> {
+  const { revision } = head;
+  while (!ended.aborted && head.revision === revision) await head.bell.heard(head.bell.count, ended);
+  session.abort();
+}
+
+/** Resolves when the txs of a height are written. */
+async function reached(head: Head, height: number, ended: AbortSignal): Promise<void> {
+  while (!ended.aborted && head.position.height < height) await head.bell.heard(head.bell.count, ended);
+}
+
+async function decodeTrace(trace: RawTrace, { log, metrics }: TraceTrackOptions): Promise<DecodedTrace> {
+  const { height, block_hash: hash } = trace;
+  let frames: DecodedFrame[] = [];
+  try {
+    if (trace.material.length > 0) frames = decodeTraces(height, await unzip(trace.material));
+  } catch (error) {
+    metrics.problems.inc({ service: 'tx', kind: 'decode' });
+    log.warn({ height, err: error }, `a trace could not be read: ${messageOf(error)}`);
+  }
+  return { height, hash, frames };
+}

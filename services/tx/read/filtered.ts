@@ -1,0 +1,195 @@
+import { invalidArgument } from '../../common/errors.js';
+import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
+import { encodeKey } from '../../common/page/key.js';
+import { type Window, windowOf, windowPage } from '../../common/page/window.js';
+import { accountLists, type Call } from '../store/tables.js';
+import { emptyRange, type SequenceRange } from './block-ranges.js';
+import type { BodyPage } from './lists.js';
+import type { Reader } from './reader.js';
+
+/** An item of a list with gaps: where it stands in it, and its tx. */
+interface Place {
+  readonly position: number;
+  readonly sequence: number;
+}
+
+/** The list's name in keys: the same types in any order are the same list. */
+const named = (list: string, msgs: readonly string[]): string => `${list}?msgs=${[...msgs].sort().join(',')}`;
+
+/** The position that a window begins beyond. @throws RpcError INVALID_ARGUMENT when it is no position. */
+function anchorOf(request: PageRequest, window: Window): number | undefined {
+  if (window.anchor === undefined) return undefined;
+  const anchor = Number(window.anchor[0]);
+  if (/^\d+$/.test(window.anchor[0] ?? '') && Number.isSafeInteger(anchor)) return anchor;
+  throw invalidArgument(`pagination.key ${JSON.stringify(request.key)} is not a key of this list`);
+}
+
+/** The page of a window that was read, with its bodies. */
+async function pageOfPlaces(
+  reader: Reader,
+  name: string,
+  request: PageRequest,
+  window: Window,
+  places: readonly Place[],
+  total: number,
+  call: Call,
+): Promise<BodyPage> {
+  const page = windowPage(
+    request,
+    name,
+    window,
+    places,
+    ({ position }) => [position],
+    request.count_total ? String(total) : '0',
+  );
+  const sequences = page.rows.map(({ sequence }) => sequence);
+  const bodies = await reader.bodies.get('tx', sequences, call);
+  // An offset past the end: the page before it is the last one.
+  const isPastEnd = bodies.length === 0 && window.offset > 0 && total > 0;
+  const end = request.reverse ? 0 : Number.MAX_SAFE_INTEGER;
+  const previous_key = isPastEnd ? encodeKey(name, 'before', [end]) : page.pagination.previous_key;
+  return { bodies, pagination: { ...page.pagination, previous_key } };
+}
+
+/** A list without items. */
+function emptyPage(name: string, request: PageRequest): BodyPage {
+  return {
+    bodies: [],
+    pagination: windowPage(request, name, windowOf(request, name, 1), [], () => [], '0').pagination,
+  };
+}
+
+/** Txs that have a message of any of the types. */
+export async function listByMsgs(
+  reader: Reader,
+  msgs: readonly string[],
+  request: PageRequest,
+  call: Call,
+): Promise<BodyPage> {
+  const name = named('tx', msgs);
+  const window = windowOf(request, name, 1);
+  const anchor = anchorOf(request, window);
+  const last = reader.head.position.last.tx;
+  const sets = await reader.messages.setsWithAny(msgs, last, call);
+  if (sets.length === 0) return emptyPage(name, request);
+  // Answered from the primary index: the lists are not read.
+  const [counted] = await reader.database.rows<{ n: number }>(
+    `SELECT count() AS n FROM ${reader.tables.of('msg_set_txs')} WHERE msg_set IN {sets:Array(UInt32)} AND sequence <= {last:UInt64}`,
+    { sets, last },
+    { name: 'tx.msgs_count', ...call },
+  );
+  const total = counted?.n ?? 0;
+  const places = await readSetWindow(reader, sets, { first: 1, last }, window, anchor, total / last, call);
+  return pageOfPlaces(reader, name, request, window, places, total, call);
+}
+
+/** How many matching txs a part of the table should hold: few to sort, plenty for a page. */
+const aimedMatches = 5_000;
+
+/**
+ * Reads a window of the merged lists of several sets. The sort key is (msg_set, sequence),
+ * so that sorting by sequence alone would read the lists from end to end: a part of the
+ * table that most likely holds the page is read instead, and a larger one if it did not.
+ *
+ * @param density matching txs among all, between 0 and 1.
+ */
+async function readSetWindow(
+  reader: Reader,
+  sets: readonly number[],
+  bounds: SequenceRange,
+  window: Window,
+  anchor: number | undefined,
+  density: number,
+  call: Call,
+): Promise<Place[]> {
+  const { offset, limit, descending } = window;
+  const first = descending || anchor === undefined ? bounds.first : Math.max(bounds.first, anchor + 1);
+  const last = !descending || anchor === undefined ? bounds.last : Math.min(bounds.last, anchor - 1);
+  let width = density > 0 ? Math.ceil((aimedMatches + 2 * (offset + limit)) / density) : last;
+  for (;;) {
+    const from = descending ? Math.max(first, last - width + 1) : first;
+    const to = descending ? last : Math.min(last, first + width - 1);
+    const rows = await reader.database.rows<{ sequence: number }>(
+      `SELECT sequence FROM ${reader.tables.of('msg_set_txs')} WHERE msg_set IN {sets:Array(UInt32)} AND sequence BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY sequence ${descending ? 'DESC' : 'ASC'} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+      { sets, from, to, limit, offset },
+      { name: 'tx.msgs_page', ...call },
+    );
+    if (rows.length === limit || (from <= first && to >= last)) {
+      return rows.map(({ sequence }) => ({ position: sequence, sequence }));
+    }
+    width *= 8;
+  }
+}
+
+/** Txs of a block that have a message of any of the types. */
+export async function listByHeightAndMsgs(
+  reader: Reader,
+  height: number,
+  msgs: readonly string[],
+  request: PageRequest,
+  call: Call,
+): Promise<BodyPage> {
+  const name = named(`tx/by_height/${height}`, msgs);
+  const window = windowOf(request, name, 1);
+  const anchor = anchorOf(request, window);
+  const { position } = reader.head;
+  const sets = await reader.messages.setsWithAny(msgs, position.last.tx, call);
+  const range =
+    height < 1 || height > position.height ? emptyRange : await reader.blockRanges('tx', height, call);
+  if (sets.length === 0 || range.last < range.first) return emptyPage(name, request);
+  const { first, last } = range;
+  const [counted] = await reader.database.rows<{ n: number }>(
+    `SELECT count() AS n FROM ${reader.tables.of('msg_set_txs')} WHERE msg_set IN {sets:Array(UInt32)} AND sequence BETWEEN {first:UInt64} AND {last:UInt64}`,
+    { sets, first, last },
+    { name: 'tx.height_msgs_count', ...call },
+  );
+  const places = await readSetWindow(reader, sets, range, window, anchor, 0, call);
+  return pageOfPlaces(reader, name, request, window, places, counted?.n ?? 0, call);
+}
+
+/** Txs of an account, or signed by it, that have a message of any of the types. */
+export async function listByAccountAndMsgs(
+  reader: Reader,
+  account: string,
+  sent: boolean,
+  msgs: readonly string[],
+  request: PageRequest,
+  call: Call,
+): Promise<BodyPage> {
+  const list = accountLists.tx[sent ? 'sent' : 'named'];
+  const name = named(`${list}/by_account/${account}`, msgs);
+  const window = windowOf(request, name, 1);
+  const anchor = anchorOf(request, window);
+  const upTo = reader.head.position.last.tx;
+  const [{ count }, sets] = await Promise.all([
+    reader.accounts.head(list, account, upTo, call),
+    reader.messages.setsWithAny(msgs, upTo, call),
+  ]);
+  if (count === 0 || sets.length === 0) return emptyPage(name, request);
+  const table = reader.tables.of('account_items');
+  const params = { list, account, sets, count };
+  const condition =
+    'list = {list:String} AND account = {account:String} AND msg_set IN {sets:Array(UInt32)} AND ord <= {count:UInt64}';
+  const total = async (): Promise<number> => {
+    if (!request.count_total) return 0;
+    const [row] = await reader.database.rows<{ n: number }>(
+      `SELECT count() AS n FROM ${table} WHERE ${condition}`,
+      params,
+      { name: 'tx.account_msgs_count', ...call },
+    );
+    return row?.n ?? 0;
+  };
+  const { descending, limit, offset } = window;
+  const beyond = anchor === undefined ? '' : `AND ord ${descending ? '<' : '>'} {anchor:UInt64}`;
+  const [n, places] = await Promise.all([
+    total(),
+    reader.database.rows<Place>(
+      `SELECT ord AS position, sequence FROM ${table} WHERE ${condition} ${beyond} ORDER BY list ${order(descending)}, account ${order(descending)}, ord ${order(descending)} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+      { ...params, anchor, limit, offset },
+      { name: 'tx.account_msgs_page', ...call },
+    ),
+  ]);
+  return pageOfPlaces(reader, name, request, window, places, n, call);
+}
+
+const order = (descending: boolean): string => (descending ? 'DESC' : 'ASC');

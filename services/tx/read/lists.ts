@@ -1,0 +1,112 @@
+import type { PageRequest, PageResponse } from '../../common/gen/indexer/common/v1/common.js';
+import { type DenseList, type DensePage, densePage } from '../../common/page/dense.js';
+import { accountLists, type Call, type Kind } from '../store/tables.js';
+import { emptyRange } from './block-ranges.js';
+import type { Reader } from './reader.js';
+
+/** A page of bodies. */
+export interface BodyPage {
+  readonly bodies: Buffer[];
+  readonly pagination: PageResponse;
+}
+
+/** Consecutive numbers, inclusive, in the order of a page. */
+function numbersOf({ from, to }: DensePage, descending: boolean): number[] {
+  const numbers = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+  return descending ? numbers.reverse() : numbers;
+}
+
+/** A page of consecutive sequences. */
+async function pageOfSequences(
+  reader: Reader,
+  kind: Kind,
+  list: DenseList,
+  request: PageRequest,
+  call: Call,
+): Promise<BodyPage> {
+  const page = densePage(request, list);
+  const bodies = await reader.bodies.get(kind, numbersOf(page, request.reverse), call);
+  return { bodies, pagination: page.pagination };
+}
+
+/** Everything of a kind. */
+export function listAll(reader: Reader, kind: Kind, request: PageRequest, call: Call): Promise<BodyPage> {
+  const last = reader.head.position.last[kind];
+  return pageOfSequences(reader, kind, { name: kind, first: 1, last }, request, call);
+}
+
+/** What a block holds of a kind. */
+export async function listByHeight(
+  reader: Reader,
+  kind: Kind,
+  height: number,
+  request: PageRequest,
+  call: Call,
+): Promise<BodyPage> {
+  const { position } = reader.head;
+  const top = kind === 'internal_tx' ? position.internal_height : position.height;
+  const range = height < 1 || height > top ? emptyRange : await reader.blockRanges(kind, height, call);
+  return pageOfSequences(reader, kind, { name: `${kind}/by_height/${height}`, ...range }, request, call);
+}
+
+/** What names an account, or with `sent` what it signed or sent. */
+export async function listByAccount(
+  reader: Reader,
+  kind: Kind,
+  account: string,
+  sent: boolean,
+  request: PageRequest,
+  call: Call,
+): Promise<BodyPage> {
+  const list = accountLists[kind][sent ? 'sent' : 'named'];
+  const upTo = reader.head.position.last[kind];
+  const { count, latest } = await reader.accounts.head(list, account, upTo, call);
+  const page = densePage(request, { name: `${list}/by_account/${account}`, first: 1, last: count });
+  const { from, to } = page;
+  // The newest items are known already: a wallet's page needs no further look.
+  const sequences =
+    from > count - latest.length
+      ? numbersOf(page, false).map((ord) => latest[count - ord] as number)
+      : await reader.accounts.range({ list, account, from, to }, call);
+  if (request.reverse) sequences.reverse();
+  return { bodies: await reader.bodies.get(kind, sequences, call), pagination: page.pagination };
+}
+
+/** The call frames of an Ethereum tx; undefined when there is no such tx. */
+export async function listInternalByHash(
+  reader: Reader,
+  hash: string,
+  request: PageRequest,
+  call: Call,
+): Promise<BodyPage | undefined> {
+  const { last } = reader.head.position;
+  const [frames, tx] = await Promise.all([
+    reader.findHash('internal_tx', hash, last.internal_tx, call),
+    reader.findHash('evm_tx', hash, last.evm_tx, call),
+  ]);
+  if (tx === undefined) return undefined;
+  const range =
+    frames === undefined
+      ? emptyRange
+      : { first: frames.sequence, last: frames.sequence + frames.body_count - 1 };
+  return pageOfSequences(
+    reader,
+    'internal_tx',
+    { name: `internal_tx/by_hash/${hash}`, ...range },
+    request,
+    call,
+  );
+}
+
+/** The body of a hash; undefined when it is unknown. */
+export async function getByHash(
+  reader: Reader,
+  kind: Kind,
+  hash: string,
+  call: Call,
+): Promise<Buffer | undefined> {
+  const entry = await reader.findHash(kind, hash, reader.head.position.last[kind], call);
+  if (entry === undefined) return undefined;
+  const [body] = await reader.bodies.get(kind, [entry.sequence], call);
+  return body;
+}

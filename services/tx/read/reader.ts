@@ -1,0 +1,45 @@
+import type { Database } from '../../common/clickhouse/database.js';
+import type { Tables } from '../store/tables.js';
+import { type Accounts, createAccounts } from './accounts.js';
+import { type BlockRanges, createBlockRanges } from './block-ranges.js';
+import { type Bodies, createBodies } from './bodies.js';
+import { createHashes, type FindHash } from './hashes.js';
+import type { Head } from './head.js';
+import { createMessages, type Messages } from './messages.js';
+
+/** Everything that lists are read with. */
+export interface Reader {
+  readonly database: Database;
+  readonly tables: Tables;
+  readonly head: Head;
+  readonly bodies: Bodies;
+  readonly findHash: FindHash;
+  readonly accounts: Accounts;
+  readonly blockRanges: BlockRanges;
+  readonly messages: Messages;
+}
+
+export interface ReaderOptions {
+  readonly database: Database;
+  readonly tables: Tables;
+  readonly head: Head;
+  /** Memory for bodies, in bytes. */
+  readonly cacheBytes: number;
+  /** How many queries of a kind may run at once. */
+  readonly atOnce: number;
+}
+
+/** Opens the tables for reading. */
+export function createReader(options: ReaderOptions): Reader {
+  const { database, tables, head, atOnce } = options;
+  return {
+    database,
+    tables,
+    head,
+    bodies: createBodies(options),
+    findHash: createHashes(database, tables, atOnce),
+    accounts: createAccounts(database, tables, atOnce),
+    blockRanges: createBlockRanges(database, tables, atOnce),
+    messages: createMessages(database, tables, head),
+  };
+}

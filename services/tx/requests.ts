@@ -1,0 +1,41 @@
+import { type AccountKey, parseAccount } from '../common/chain/address.js';
+import { invalidArgument } from '../common/errors.js';
+import type { PageRequest } from '../common/gen/indexer/common/v1/common.js';
+
+/** Most items a page holds. */
+const longestPage = 1_000;
+
+const shown = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}...` : text);
+
+/** A page request that can be answered. @throws RpcError INVALID_ARGUMENT naming what is wrong. */
+export function checkPage(page: PageRequest | undefined): PageRequest {
+  if (page === undefined) throw invalidArgument('pagination is missing');
+  if (page.limit < 1 || page.limit > longestPage)
+    throw invalidArgument(`pagination.limit ${page.limit} is not from 1 to ${longestPage}`);
+  // Beyond every list already; larger ones would not add up exactly.
+  return page.offset > 2 ** 50 ? { ...page, offset: 2 ** 50 } : page;
+}
+
+/** A hash as 64 lower-case hex digits. @throws RpcError INVALID_ARGUMENT when it is none. */
+export function checkHash(tx_hash: string): string {
+  const digits = /^(?:0x)?([0-9a-f]{64})$/.exec(tx_hash.toLowerCase())?.[1];
+  if (digits === undefined)
+    throw invalidArgument(`tx_hash ${shown(tx_hash)} is not 64 hex digits, with or without 0x`);
+  return digits;
+}
+
+/** The key of an account. @throws RpcError INVALID_ARGUMENT when it is none. */
+export function checkAccount(account: string, prefix: string): AccountKey {
+  const key = parseAccount(account, prefix);
+  if (key === undefined)
+    throw invalidArgument(
+      `account ${shown(account)} is neither bech32 with the prefix ${prefix} nor 0x and hex digits`,
+    );
+  return key;
+}
+
+/** Distinct message types without the leading slash, sorted; empty means no filter. */
+export function cleanMsgs(msgs: readonly string[]): string[] {
+  const types = msgs.map((msg) => msg.replace(/^\//, '')).filter((msg) => msg !== '');
+  return [...new Set(types)].sort();
+}

@@ -1,0 +1,174 @@
+import type { UntypedServiceImplementation } from '@grpc/grpc-js';
+import { notFound, unimplemented } from '../common/errors.js';
+import { type TxServiceServer, TxServiceService } from '../common/gen/indexer/tx/v1/tx.js';
+import type { CallContext } from '../common/rpc/context.js';
+import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
+import { listByAccountAndMsgs, listByHeightAndMsgs, listByMsgs } from './read/filtered.js';
+import { getByHash, listAll, listByAccount, listByHeight, listInternalByHash } from './read/lists.js';
+import type { Reader } from './read/reader.js';
+import { checkAccount, checkHash, checkPage, cleanMsgs } from './requests.js';
+
+export interface TxRpcOptions extends HandlerEnvironment {
+  readonly reader: Reader;
+  readonly vm_type: string;
+  /** Prefix of bech32 accounts. */
+  readonly account_prefix: string;
+  /** Ends the streams when the service stops, so that nobody waits for them. */
+  readonly stopping: AbortSignal;
+}
+
+/** The handlers of indexer.tx.v1.TxService. */
+export function txService(options: TxRpcOptions): ServedService {
+  const implementation: TxServiceServer = {
+    ...headHandlers(options),
+    ...txHandlers(options),
+    ...evmHandlers(options),
+    ...internalHandlers(options),
+  };
+  return { definition: TxServiceService, implementation: implementation as UntypedServiceImplementation };
+}
+
+/** What every statement of a call carries on. */
+const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_id });
+
+function headHandlers(options: TxRpcOptions): Pick<TxServiceServer, 'getStatus' | 'watchHead'> {
+  const { head } = options.reader;
+  const heights = () => ({
+    height: head.position.height,
+    internal_tx_height: head.position.internal_height,
+  });
+  return {
+    getStatus: unary(options, async () => heights()),
+    watchHead: streaming(options, async function* (_, { signal }) {
+      const ended = AbortSignal.any([signal, options.stopping]);
+      while (!ended.aborted) {
+        const rung = head.bell.count;
+        yield { ...heights(), revision: head.revision };
+        await head.bell.heard(rung, ended);
+      }
+    }),
+  };
+}
+
+function txHandlers(
+  options: TxRpcOptions,
+): Pick<TxServiceServer, 'getTx' | 'listTxs' | 'listTxsByAccount' | 'listTxsByHeight'> {
+  const { reader, account_prefix } = options;
+  return {
+    getTx: unary(options, async ({ tx_hash }, call) => {
+      const tx = await getByHash(reader, 'tx', checkHash(tx_hash), forward(call));
+      if (tx === undefined) throw notFound(`tx ${tx_hash} is not indexed`);
+      return { tx };
+    }),
+
+    listTxs: unary(options, async ({ msgs, pagination }, call) => {
+      const [types, page] = [cleanMsgs(msgs), checkPage(pagination)];
+      const { bodies, ...rest } =
+        types.length === 0
+          ? await listAll(reader, 'tx', page, forward(call))
+          : await listByMsgs(reader, types, page, forward(call));
+      return { txs: bodies, ...rest };
+    }),
+
+    listTxsByAccount: unary(options, async ({ account, is_signer, msgs, pagination }, call) => {
+      const [types, page] = [cleanMsgs(msgs), checkPage(pagination)];
+      const key = checkAccount(account, account_prefix);
+      const { bodies, ...rest } =
+        types.length === 0
+          ? await listByAccount(reader, 'tx', key, is_signer, page, forward(call))
+          : await listByAccountAndMsgs(reader, key, is_signer, types, page, forward(call));
+      return { txs: bodies, ...rest };
+    }),
+
+    listTxsByHeight: unary(options, async ({ height, msgs, pagination }, call) => {
+      const [types, page] = [cleanMsgs(msgs), checkPage(pagination)];
+      const { bodies, ...rest } =
+        types.length === 0
+          ? await listByHeight(reader, 'tx', height, page, forward(call))
+          : await listByHeightAndMsgs(reader, height, types, page, forward(call));
+      return { txs: bodies, ...rest };
+    }),
+  };
+}
+
+/** @throws RpcError UNIMPLEMENTED on rollups without EVM. */
+function requireEvm({ vm_type }: TxRpcOptions): void {
+  if (vm_type !== 'evm') throw unimplemented(`a ${vm_type} rollup has no EVM txs`);
+}
+
+function evmHandlers(
+  options: TxRpcOptions,
+): Pick<TxServiceServer, 'getEvmTx' | 'listEvmTxs' | 'listEvmTxsByAccount' | 'listEvmTxsByHeight'> {
+  const { reader, account_prefix } = options;
+  return {
+    getEvmTx: unary(options, async ({ tx_hash }, call) => {
+      requireEvm(options);
+      const tx = await getByHash(reader, 'evm_tx', checkHash(tx_hash), forward(call));
+      if (tx === undefined) throw notFound(`EVM tx ${tx_hash} is not indexed`);
+      return { tx };
+    }),
+
+    listEvmTxs: unary(options, async ({ pagination }, call) => {
+      requireEvm(options);
+      const { bodies, ...rest } = await listAll(reader, 'evm_tx', checkPage(pagination), forward(call));
+      return { txs: bodies, ...rest };
+    }),
+
+    listEvmTxsByAccount: unary(options, async ({ account, is_signer, pagination }, call) => {
+      requireEvm(options);
+      const [page, key] = [checkPage(pagination), checkAccount(account, account_prefix)];
+      const { bodies, ...rest } = await listByAccount(reader, 'evm_tx', key, is_signer, page, forward(call));
+      return { txs: bodies, ...rest };
+    }),
+
+    listEvmTxsByHeight: unary(options, async ({ height, pagination }, call) => {
+      requireEvm(options);
+      const page = checkPage(pagination);
+      const { bodies, ...rest } = await listByHeight(reader, 'evm_tx', height, page, forward(call));
+      return { txs: bodies, ...rest };
+    }),
+  };
+}
+
+function internalHandlers(
+  options: TxRpcOptions,
+): Pick<
+  TxServiceServer,
+  | 'listEvmInternalTxs'
+  | 'listEvmInternalTxsByAccount'
+  | 'listEvmInternalTxsByHeight'
+  | 'listEvmInternalTxsByHash'
+> {
+  const { reader, account_prefix } = options;
+  const kind = 'internal_tx';
+  return {
+    listEvmInternalTxs: unary(options, async ({ pagination }, call) => {
+      requireEvm(options);
+      const { bodies, ...rest } = await listAll(reader, kind, checkPage(pagination), forward(call));
+      return { internal_txs: bodies, ...rest };
+    }),
+
+    listEvmInternalTxsByAccount: unary(options, async ({ account, is_signer, pagination }, call) => {
+      requireEvm(options);
+      const [page, key] = [checkPage(pagination), checkAccount(account, account_prefix)];
+      const { bodies, ...rest } = await listByAccount(reader, kind, key, is_signer, page, forward(call));
+      return { internal_txs: bodies, ...rest };
+    }),
+
+    listEvmInternalTxsByHeight: unary(options, async ({ height, pagination }, call) => {
+      requireEvm(options);
+      const page = checkPage(pagination);
+      const { bodies, ...rest } = await listByHeight(reader, kind, height, page, forward(call));
+      return { internal_txs: bodies, ...rest };
+    }),
+
+    listEvmInternalTxsByHash: unary(options, async ({ tx_hash, pagination }, call) => {
+      requireEvm(options);
+      const [page, hash] = [checkPage(pagination), checkHash(tx_hash)];
+      const found = await listInternalByHash(reader, hash, page, forward(call));
+      if (found === undefined) throw notFound(`EVM tx ${tx_hash} is not indexed`);
+      const { bodies, ...rest } = found;
+      return { internal_txs: bodies, ...rest };
+    }),
+  };
+}

@@ -1,0 +1,123 @@
+import { LRUCache } from 'lru-cache';
+import type { AccountKey } from '../../common/chain/address.js';
+import type { Database } from '../../common/clickhouse/database.js';
+import { messageOf } from '../../common/errors.js';
+import type { Log } from '../../common/log.js';
+import type { DecodedBlock } from '../decode/types.js';
+import type { Tables } from './tables.js';
+
+/** Asks the node who owns stores that were created before the first indexed block. */
+export type ResolveStores = (stores: readonly AccountKey[]) => Promise<ReadonlyMap<AccountKey, AccountKey>>;
+
+/** A store's owner as it is stored. */
+export interface StoreRow {
+  readonly store: AccountKey;
+  readonly owner: AccountKey;
+  /** Block where it was learnt. */
+  readonly height: number;
+}
+
+/** Who owns the stores that a batch names. */
+export interface OwnersOfBatch {
+  readonly of: ReadonlyMap<AccountKey, AccountKey>;
+  /** What is to be stored: created in the batch, or learnt from the node for it. */
+  readonly learnt: readonly StoreRow[];
+}
+
+/** Owners of Move stores, for the one writer. */
+export interface Owners {
+  find(blocks: readonly DecodedBlock[]): Promise<OwnersOfBatch>;
+  clear(): void;
+}
+
+/** How long the node may take, and how long a store that it does not know is not asked for again. */
+const [patience_ms, unknownFor_ms] = [5_000, 60_000];
+const remembered = 100_000;
+const storesAtOnce = 500;
+
+/**
+ * Finds owners in the batch itself, then in memory, then in the table, then at the node. A
+ * store whose owner nobody knows counts by its own address alone: that must not stop the
+ * indexer.
+ */
+export function createOwners(
+  database: Database,
+  tables: Tables,
+  log: Log,
+  resolve: ResolveStores = async () => new Map(),
+): Owners {
+  const known = new LRUCache<AccountKey, AccountKey>({ max: remembered });
+  const unknown = new LRUCache<AccountKey, true>({ max: remembered, ttl: unknownFor_ms });
+
+  const readTable = async (stores: readonly AccountKey[], into: Map<AccountKey, AccountKey>) => {
+    for (let start = 0; start < stores.length; start += storesAtOnce) {
+      const rows = await database.rows<StoreRow>(
+        `SELECT store, any(s.owner) AS owner FROM ${tables.of('stores')} AS s WHERE store IN {stores:Array(String)} GROUP BY store`,
+        { stores: stores.slice(start, start + storesAtOnce) },
+        { name: 'tx.store_owners', priority: 'write' },
+      );
+      for (const { store, owner } of rows) into.set(store, owner);
+    }
+  };
+
+  const askNode = async (stores: readonly AccountKey[]): Promise<ReadonlyMap<AccountKey, AccountKey>> => {
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error('no answer in time')), patience_ms);
+      });
+      return await Promise.race([resolve(stores), late]);
+    } catch (error) {
+      log.warn(
+        { err: error, stores: stores.length },
+        `owners of stores could not be asked for: ${messageOf(error)}`,
+      );
+      return new Map();
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  return {
+    async find(blocks) {
+      const of = new Map<AccountKey, AccountKey>();
+      const learnt: StoreRow[] = [];
+      for (const { height, stores } of blocks) {
+        for (const { store, owner } of stores) {
+          of.set(store, owner);
+          learnt.push({ store, owner, height });
+        }
+      }
+      const named = new Set(blocks.flatMap((block) => block.txs.flatMap((tx) => tx.stores)));
+      const unread: AccountKey[] = [];
+      for (const store of named) {
+        if (of.has(store)) continue;
+        const owner = known.get(store);
+        if (owner !== undefined) of.set(store, owner);
+        else unread.push(store);
+      }
+      await readTable(unread, of);
+      const height = blocks.at(-1)?.height ?? 0;
+      const unanswered = unread.filter((store) => !of.has(store) && !unknown.has(store));
+      const answers = unanswered.length === 0 ? new Map<string, string>() : await askNode(unanswered);
+      for (const store of unanswered) {
+        const owner = answers.get(store);
+        if (owner === undefined) {
+          unknown.set(store, true);
+          continue;
+        }
+        of.set(store, owner);
+        learnt.push({ store, owner, height });
+      }
+      for (const store of named) {
+        const owner = of.get(store);
+        if (owner !== undefined) known.set(store, owner);
+      }
+      return { of, learnt };
+    },
+    clear() {
+      known.clear();
+      unknown.clear();
+    },
+  };
+}

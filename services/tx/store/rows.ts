@@ -1,0 +1,200 @@
+import type { DecodedBlock, DecodedFrame, DecodedTx } from '../decode/types.js';
+import { type ListKey, listKey } from './account-heads.js';
+import type { Position } from './cursor.js';
+import type { StagedHeads } from './heads.js';
+import type { StagedMsgSets } from './msg-sets.js';
+import { noMsgs } from './msg-sets.js';
+import type { OwnersOfBatch } from './owners.js';
+import { accountLists, type Kind } from './tables.js';
+
+/** Rows for every table, as lines of JSONEachRow. Pure: the same batch gives the same rows. */
+export interface Rows {
+  readonly bodies: string[];
+  readonly hashes: string[];
+  readonly account_items: string[];
+  readonly msg_set_txs: string[];
+  /** The cursor's rows: written last. */
+  readonly cursor: string[];
+  /** What was numbered, for the cache of bodies. */
+  readonly written: Written[];
+}
+
+/** A body with its number. */
+export interface Written {
+  readonly kind: Kind;
+  readonly sequence: number;
+  readonly body: string;
+}
+
+/** The internal txs of a block. */
+export interface DecodedTrace {
+  readonly height: number;
+  /** Hash of the block that was traced. */
+  readonly hash: string;
+  readonly frames: readonly DecodedFrame[];
+}
+
+/** Rows to collect into. */
+export const startRows = (): Rows => ({
+  bodies: [],
+  hashes: [],
+  account_items: [],
+  msg_set_txs: [],
+  cursor: [],
+  written: [],
+});
+
+/** Something that has a body and accounts. */
+interface Item {
+  readonly hash: string;
+  readonly body: string;
+  /** Accounts that it names, and whether each signed or sent it. */
+  readonly accounts: ReadonlyMap<string, boolean>;
+}
+
+/** The account lists that blocks append to. */
+export function listsOfBlocks(blocks: readonly DecodedBlock[], owners: OwnersOfBatch): Set<ListKey> {
+  const keys = new Set<ListKey>();
+  for (const block of blocks) {
+    for (const tx of block.txs) addLists(keys, 'tx', accountsOf(tx, owners));
+    for (const tx of block.evm_txs) addLists(keys, 'evm_tx', tx.accounts);
+  }
+  return keys;
+}
+
+/** The account lists that traces append to. */
+export function listsOfTraces(traces: readonly DecodedTrace[]): Set<ListKey> {
+  const keys = new Set<ListKey>();
+  for (const { frames } of traces) {
+    for (const frame of frames) addLists(keys, 'internal_tx', frame.accounts);
+  }
+  return keys;
+}
+
+/** Numbers a block and appends its rows. @returns the position after it. */
+export function addBlock(
+  rows: Rows,
+  block: DecodedBlock,
+  before: Position,
+  heads: StagedHeads,
+  sets: StagedMsgSets,
+  owners: OwnersOfBatch,
+): Position {
+  const last = { ...before.last };
+  for (const tx of block.txs) {
+    const sequence = ++last.tx;
+    const msg_set = sets.numberOf(tx.msgs, sequence);
+    addItem(rows, 'tx', sequence, { ...tx, accounts: accountsOf(tx, owners) }, heads, msg_set);
+    addHash(rows, 'tx', tx.hash, sequence, 1);
+    if (msg_set !== noMsgs) rows.msg_set_txs.push(`{"msg_set":${msg_set},"sequence":${sequence}}`);
+  }
+  for (const tx of block.evm_txs) {
+    const sequence = ++last.evm_tx;
+    addItem(rows, 'evm_tx', sequence, tx, heads, noMsgs);
+    addHash(rows, 'evm_tx', tx.hash, sequence, 1);
+  }
+  const { height, hash, parent_hash, timestamp } = block;
+  rows.cursor.push(
+    JSON.stringify({
+      height,
+      hash,
+      parent_hash,
+      timestamp,
+      last_sequence: last.tx,
+      tx_count: block.txs.length,
+      last_evm_sequence: last.evm_tx,
+      evm_tx_count: block.evm_txs.length,
+    }),
+  );
+  return { ...before, height, hash, last };
+}
+
+/** Numbers the internal txs of a block and appends their rows. @returns the position after it. */
+export function addTrace(rows: Rows, trace: DecodedTrace, before: Position, heads: StagedHeads): Position {
+  let sequence = before.last.internal_tx;
+  const ofHash = new Map<string, { first: number; count: number }>();
+  for (const frame of trace.frames) {
+    sequence += 1;
+    addItem(rows, 'internal_tx', sequence, frame, heads, noMsgs);
+    const known = ofHash.get(frame.hash);
+    if (known === undefined) ofHash.set(frame.hash, { first: sequence, count: 1 });
+    else if (known.first + known.count === sequence) known.count += 1; // else: traced twice by mistake
+  }
+  for (const [hash, { first, count }] of ofHash) addHash(rows, 'internal_tx', hash, first, count);
+  rows.cursor.push(
+    JSON.stringify({
+      height: trace.height,
+      hash: trace.hash,
+      last_sequence: sequence,
+      frame_count: trace.frames.length,
+    }),
+  );
+  return {
+    ...before,
+    internal_height: trace.height,
+    last: { ...before.last, internal_tx: sequence },
+  };
+}
+
+/** The rows of account heads that changed. */
+export function headRows(heads: StagedHeads): string[] {
+  const lines: string[] = [];
+  for (const [key, { count, latest }] of heads.changed()) {
+    const slash = key.indexOf('/');
+    lines.push(
+      `{"list":"${key.slice(0, slash)}","account":"${key.slice(slash + 1)}","ord":${count},"sequence":${latest[0]},"latest":[${latest.join(',')}]}`,
+    );
+  }
+  return lines;
+}
+
+function addItem(
+  rows: Rows,
+  kind: Kind,
+  sequence: number,
+  { body, accounts }: Item,
+  heads: StagedHeads,
+  msg_set: number,
+): void {
+  // A lone surrogate has no UTF-8; the replacement character stands for it.
+  rows.bodies.push(`{"kind":"${kind}","sequence":${sequence},"body":${JSON.stringify(body.toWellFormed())}}`);
+  rows.written.push({ kind, sequence, body });
+  const { named, sent } = accountLists[kind];
+  for (const [account, isSender] of accounts) {
+    addToList(rows, heads, listKey(named, account), sequence, msg_set);
+    if (isSender) addToList(rows, heads, listKey(sent, account), sequence, msg_set);
+  }
+}
+
+function addToList(rows: Rows, heads: StagedHeads, key: ListKey, sequence: number, msg_set: number): void {
+  const slash = key.indexOf('/');
+  const ord = heads.append(key, sequence);
+  rows.account_items.push(
+    `{"list":"${key.slice(0, slash)}","account":"${key.slice(slash + 1)}","ord":${ord},"sequence":${sequence},"msg_set":${msg_set}}`,
+  );
+}
+
+function addHash(rows: Rows, kind: Kind, hash: string, sequence: number, body_count: number): void {
+  rows.hashes.push(
+    `{"kind":"${kind}","hash_hex":"${hash}","sequence":${sequence},"body_count":${body_count}}`,
+  );
+}
+
+function addLists(keys: Set<ListKey>, kind: Kind, accounts: ReadonlyMap<string, boolean>): void {
+  const { named, sent } = accountLists[kind];
+  for (const [account, isSender] of accounts) {
+    keys.add(listKey(named, account));
+    if (isSender) keys.add(listKey(sent, account));
+  }
+}
+
+/** The accounts of a tx, with the owners of the stores that it names. */
+function accountsOf(tx: DecodedTx, owners: OwnersOfBatch): ReadonlyMap<string, boolean> {
+  if (tx.stores.length === 0) return tx.accounts;
+  const accounts = new Map(tx.accounts);
+  for (const store of tx.stores) {
+    const owner = owners.of.get(store);
+    if (owner !== undefined && !accounts.has(owner)) accounts.set(owner, false);
+  }
+  return accounts;
+}

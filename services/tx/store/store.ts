@@ -1,0 +1,220 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Database } from '../../common/clickhouse/database.js';
+import type { Target } from '../../common/clickhouse/migrate.js';
+import type { Cursor } from '../../common/consume.js';
+import type { Log } from '../../common/log.js';
+import { createMutex } from '../../common/mutex.js';
+import type { DecodedBlock } from '../decode/types.js';
+import { readAccountHeads } from './account-heads.js';
+import { checkFollows, checkTraces, splitBlocks, splitLines, splitTraces } from './batches.js';
+import { claimChain } from './chain.js';
+import { nothing, type Position, readHashes, readPosition } from './cursor.js';
+import { createHeads } from './heads.js';
+import { createMsgSets, type MsgSets, readMsgSets } from './msg-sets.js';
+import { createOwners, type OwnersOfBatch, type ResolveStores } from './owners.js';
+import { type FaultPoint, removeAbove } from './remove.js';
+import {
+  addBlock,
+  addTrace,
+  type DecodedTrace,
+  headRows,
+  listsOfBlocks,
+  listsOfTraces,
+  type Rows,
+  startRows,
+  type Written,
+} from './rows.js';
+import { kindOfList, type TableName, tablesOf } from './tables.js';
+
+export interface StoreOptions {
+  readonly database: Database;
+  readonly target: Target;
+  readonly log: Log;
+  /** Called between any two writes. */
+  readonly fault?: FaultPoint | undefined;
+  readonly resolveStores?: ResolveStores | undefined;
+  /** Told when more is whole, with the bodies that came with it. */
+  readonly onWritten?: (position: Position, written: readonly Written[]) => void;
+  /** Told before anything above a position is removed. */
+  readonly onUnwind?: (position: Position) => void;
+  /** How many ends of account lists to keep in memory. */
+  readonly headCapacity?: number;
+}
+
+/**
+ * The tables as their one writer sees them. Every method that writes leaves them, whatever
+ * it is interrupted by, in a state that `recover` turns into one that an undisturbed run
+ * could have left.
+ */
+export interface TxStore {
+  /**
+   * Ties the tables to a chain, or checks that they are tied to it.
+   *
+   * @throws UserError when they hold another chain.
+   */
+  claim(chain_id: string, vm_type: string): Promise<void>;
+  /** Removes what a crash left above the cursors, and says where they are. */
+  recover(): Promise<Position>;
+  /** Writes the blocks right after the position. @throws Error when they are not those. */
+  writeBlocks(blocks: readonly DecodedBlock[]): Promise<void>;
+  /** Writes the internal txs of the blocks right after the position's. */
+  writeTraces(traces: readonly DecodedTrace[]): Promise<void>;
+  /** Removes every block above a height; 0 removes all. */
+  unwind(height: number): Promise<void>;
+  /** The blocks between two heights, inclusive, ascending. */
+  hashes(from: number, to: number): Promise<Cursor[]>;
+  /** How far the tables are, as this process last left them. */
+  readonly position: Position;
+}
+
+/** Memory for 200,000 list ends is about 50 MB. */
+const defaultHeadCapacity = 200_000;
+
+const columns: Partial<Record<TableName, string>> = {
+  hashes: ' (kind, hash_hex, sequence, body_count)',
+};
+
+/** Opens the tables for writing; they must have been migrated. */
+export function createTxStore(options: StoreOptions): TxStore {
+  const { database, log } = options;
+  const tables = tablesOf(options.target);
+  const fault = options.fault ?? (() => {});
+  const exclusive = createMutex();
+  const heads = createHeads(
+    (keys) => readAccountHeads(database, tables, keys, (list) => position.last[kindOfList(list)]),
+    options.headCapacity ?? defaultHeadCapacity,
+  );
+  const owners = createOwners(database, tables, log, options.resolveStores);
+  let position: Position = nothing;
+  let sets: MsgSets = createMsgSets([]);
+  // After a failure nobody knows what is in the tables, until `recover` has looked.
+  let isClean = false;
+
+  const insert = async (name: TableName, lines: readonly string[]): Promise<void> => {
+    for (const some of splitLines(lines)) {
+      await fault(`write ${name}`);
+      await database.insert(`${tables.of(name)}${columns[name] ?? ''}`, some.join('\n'), {
+        name: `tx.write_${name}`,
+      });
+    }
+  };
+
+  /** Runs a write; whatever stops it, nothing is written again before `recover`. */
+  const writing = (work: () => Promise<void>): Promise<void> =>
+    exclusive(async () => {
+      if (!isClean) throw new Error('the tables must be recovered before they are written again');
+      isClean = false;
+      await work();
+      isClean = true;
+    });
+
+  /** Cuts the tables to a position, and what memory knows of them. */
+  const cutTo = async (to: Position): Promise<number> => {
+    isClean = false;
+    heads.clear();
+    owners.clear();
+    const removed = await removeAbove(database, tables, to, fault);
+    sets = createMsgSets(await readMsgSets(database, tables, 0, to.last.tx));
+    position = to;
+    isClean = true;
+    return removed;
+  };
+
+  const insertRows = async (rows: Rows): Promise<void> => {
+    await insert('bodies', rows.bodies);
+    await insert('hashes', rows.hashes);
+    await insert('account_items', rows.account_items);
+    await insert('msg_set_txs', rows.msg_set_txs);
+  };
+
+  const writeSomeBlocks = async (blocks: readonly DecodedBlock[]): Promise<void> => {
+    const owned: OwnersOfBatch = await owners.find(blocks);
+    const [staged, stagedSets] = [await heads.stage(listsOfBlocks(blocks, owned)), sets.stage()];
+    const rows = startRows();
+    let next = position;
+    for (const block of blocks) {
+      next = addBlock(rows, block, next, staged, stagedSets, owned);
+      await nextTurn(); // calls are answered meanwhile
+    }
+    await insertRows(rows);
+    await insert(
+      'msg_sets',
+      stagedSets.added().map((row) => JSON.stringify(row)),
+    );
+    await insert(
+      'stores',
+      owned.learnt.map((row) => JSON.stringify(row)),
+    );
+    await insert('account_heads', headRows(staged));
+    await insert('blocks', rows.cursor);
+    staged.commit();
+    stagedSets.commit();
+    position = next;
+    options.onWritten?.(position, rows.written);
+    await fault('written');
+  };
+
+  /** A trace may be of a block that was rolled back, here or in the block service. */
+  const checkHashes = async (traces: readonly DecodedTrace[]): Promise<void> => {
+    const [first, last] = [traces[0]?.height ?? 0, traces.at(-1)?.height ?? 0];
+    const ours = new Map(
+      (await readHashes(database, tables, first, last)).map(({ height, hash }) => [height, hash]),
+    );
+    for (const { height, hash } of traces) {
+      if (ours.get(height) !== hash) throw new Error(`the trace of block ${height} is of another block`);
+    }
+  };
+
+  const writeSomeTraces = async (traces: readonly DecodedTrace[]): Promise<void> => {
+    const staged = await heads.stage(listsOfTraces(traces));
+    const rows = startRows();
+    let next = position;
+    for (const trace of traces) {
+      next = addTrace(rows, trace, next, staged);
+      await nextTurn();
+    }
+    await insertRows(rows);
+    await insert('account_heads', headRows(staged));
+    await insert('internal_blocks', rows.cursor);
+    staged.commit();
+    position = next;
+    options.onWritten?.(position, rows.written);
+    await fault('written');
+  };
+
+  return {
+    claim: (chain_id, vm_type) => exclusive(() => claimChain(database, tables, chain_id, vm_type)),
+    get position() {
+      return position;
+    },
+    recover: () =>
+      exclusive(async () => {
+        const found = await readPosition(database, tables);
+        const removed = await cutTo(found);
+        if (removed > 0) log.warn({ rows: removed, height: found.height }, 'removed what a crash had left');
+        return found;
+      }),
+    writeBlocks: (blocks) =>
+      writing(async () => {
+        for (const some of splitBlocks(blocks)) {
+          checkFollows(position, some);
+          await writeSomeBlocks(some);
+        }
+      }),
+    writeTraces: (traces) =>
+      writing(async () => {
+        for (const some of splitTraces(traces)) {
+          checkTraces(position, some);
+          await checkHashes(some);
+          await writeSomeTraces(some);
+        }
+      }),
+    unwind: (height) =>
+      exclusive(async () => {
+        const to = await readPosition(database, tables, height);
+        options.onUnwind?.(to);
+        await cutTo(to);
+      }),
+    hashes: (from, to) => readHashes(database, tables, from, to),
+  };
+}

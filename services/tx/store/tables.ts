@@ -1,0 +1,59 @@
+import type { Target } from '../../common/clickhouse/migrate.js';
+
+/** What has a body: a Cosmos tx, an EVM receipt or a call frame. */
+export type Kind = 'tx' | 'evm_tx' | 'internal_tx';
+
+/** The lists that an account has. */
+export type AccountList = 'tx' | 'signed_tx' | 'evm_tx' | 'sent_evm_tx' | 'internal_tx' | 'sent_internal_tx';
+
+/** The lists of a kind: all that names an account, and what the account signed or sent. */
+export const accountLists: Readonly<
+  Record<Kind, { readonly named: AccountList; readonly sent: AccountList }>
+> = {
+  tx: { named: 'tx', sent: 'signed_tx' },
+  evm_tx: { named: 'evm_tx', sent: 'sent_evm_tx' },
+  internal_tx: { named: 'internal_tx', sent: 'sent_internal_tx' },
+};
+
+/** The kind of what a list holds. */
+export function kindOfList(list: AccountList): Kind {
+  return (Object.keys(accountLists) as Kind[]).find((kind) =>
+    [accountLists[kind].named, accountLists[kind].sent].includes(list),
+  ) as Kind;
+}
+
+/** The tables of the schema folder. */
+export type TableName =
+  | 'chain'
+  | 'blocks'
+  | 'internal_blocks'
+  | 'bodies'
+  | 'hashes'
+  | 'account_items'
+  | 'account_heads'
+  | 'msg_sets'
+  | 'msg_set_txs'
+  | 'stores';
+
+/** The names of tables in statements. */
+export interface Tables {
+  /** Where rows are read and inserted. */
+  readonly of: (name: TableName) => string;
+  /** Where rows are removed: a Distributed table cannot do it, so those that hold the rows. */
+  readonly removable: (name: TableName) => string;
+}
+
+/** The names of the tables of a target. */
+export function tablesOf({ database, cluster }: Target): Tables {
+  const of = (name: TableName): string => `${database}.${name}`;
+  return {
+    of,
+    removable: (name) => (cluster === '' ? of(name) : `${of(name)}_local ON CLUSTER '${cluster}'`),
+  };
+}
+
+/** What a call passes on to its statements. */
+export interface Call {
+  readonly deadline?: number | undefined;
+  readonly request_id?: string | undefined;
+}
