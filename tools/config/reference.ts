@@ -22,9 +22,9 @@ function table(settings: Settings): string {
   const rows = Object.entries(settings).map(([name, { doc, default: fallback = '', aliases = [] }]) => {
     const names =
       aliases.length === 0 ? '' : ` Also accepted as ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`;
-    return `| \`${name}\` | ${fallback === '' ? '' : `\`${fallback}\``} | ${escape(doc)}${names} |`;
+    return `| \`${name}\` | ${fallback === '' ? '' : `\`${fallback}\``} | ${escapePipes(doc)}${names} |`;
   });
   return ['| name | default | meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
-const escape = (text: string): string => text.replaceAll('|', '\\|');
+const escapePipes = (text: string): string => text.replaceAll('|', '\\|');
