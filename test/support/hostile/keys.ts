@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { forEach } from '../few-at-a-time.js';
+import type { ListAnswer } from '../walk.js';
+import { type ApiRoute, pathOf } from './routes.js';
+import { ask, jsonOf, listsOf, type Subject } from './subject.js';
+
+interface OwnedKey {
+  readonly route: ApiRoute;
+  readonly key: string;
+}
+
+/** Positions that no list has, as texts inside a key. */
+const positions = [
+  ...[
+    '-1',
+    '0',
+    '1e9',
+    '1.5',
+    '0x10',
+    ' 5',
+    'NaN',
+    '9'.repeat(19),
+    '9'.repeat(30),
+    "1' OR 1",
+    '\0',
+    '',
+    '漢',
+  ],
+];
+
+/** Page keys of other lists, cut, changed and made up. */
+export function describeHostileKeys(routes: readonly ApiRoute[], subject: () => Subject): void {
+  const lists = listsOf(routes);
+  const keys: OwnedKey[] = [];
+  before(async () => {
+    for (const route of lists) {
+      const target = `${pathOf(route)}?pagination.limit=1&pagination.offset=1`;
+      const { pagination } = jsonOf<ListAnswer>(await ask(subject(), target));
+      assert.ok(pagination.next_key !== '' && pagination.previous_key !== '', route.path);
+      keys.push({ route, key: pagination.next_key }, { route, key: pagination.previous_key });
+    }
+  });
+
+  it('a key is safe in a URL as it is', () => {
+    for (const { key } of keys) assert.match(key, /^[A-Za-z0-9._~-]{1,200}$/);
+  });
+
+  it('a key of another list is refused', () =>
+    forEach(lists, async (route) => {
+      for (const { route: other, key } of keys) {
+        const answer = await ask(subject(), `${pathOf(route)}?pagination.key=${key}&pagination.limit=2`);
+        assert.equal(answer.status, route === other ? 200 : 400, `${route.path}, key of ${other.path}`);
+      }
+    }));
+
+  it('a key of the same list with another filter is refused', async () => {
+    const account = '/indexer/tx/v1/txs/by_account';
+    const { known } = subject();
+    const variants = [
+      '/indexer/tx/v1/txs?',
+      '/indexer/tx/v1/txs?msgs=minievm.evm.v1.MsgCall&',
+      '/indexer/tx/v1/txs?msgs=minievm.evm.v1.MsgCall,cosmos.bank.v1beta1.MsgSend&',
+      '/indexer/tx/v1/txs/by_height/52?',
+      '/indexer/tx/v1/txs/by_height/53?',
+      '/indexer/tx/v1/txs/by_height/52?msgs=minievm.evm.v1.MsgCall&',
+      `${account}/${known.account}?`,
+      `${account}/${known.account}?is_signer=true&`,
+      `${account}/${known.account}?msgs=minievm.evm.v1.MsgCall&`,
+      `${account}/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266?`,
+    ];
+    const own: string[] = [];
+    for (const path of variants) {
+      const { pagination } = jsonOf<ListAnswer>(await ask(subject(), `${path}pagination.limit=1`));
+      assert.notEqual(pagination.next_key, '', path);
+      own.push(pagination.next_key);
+    }
+    for (const [i, path] of variants.entries()) {
+      for (const [j, key] of own.entries()) {
+        const answer = await ask(subject(), `${path}pagination.limit=1&pagination.key=${key}`);
+        assert.equal(answer.status, i === j ? 200 : 400, `${path} with a key of ${variants[j]}`);
+      }
+    }
+  });
+
+  it('a key that is cut, changed or made up is refused, or leads to a page', () =>
+    forEach(keys, async ({ route, key }) => {
+      const query = (text: string) =>
+        ask(subject(), `${pathOf(route)}?pagination.limit=2&pagination.key=${encodeURIComponent(text)}`);
+      const isPageOrRefused = async (text: string): Promise<void> => {
+        const { status } = await query(text);
+        assert.ok(status === 400 || status === 200, `${route.path} ${text}`);
+      };
+      assert.equal((await query(key.slice(1))).status, 400);
+      assert.equal((await query(key.slice(0, 4))).status, 400);
+      for (const wrong of [key.slice(0, -1), key.slice(0, 9), `${key}A`, `${key}=`, `${key}.${key}`])
+        await isPageOrRefused(wrong);
+      for (let i = key.length % 2; i < key.length; i += 2) {
+        const flipped = String.fromCharCode(key.charCodeAt(i) ^ 1);
+        await isPageOrRefused(key.slice(0, i) + flipped + key.slice(i + 1));
+      }
+      for (const position of positions) {
+        const part = Buffer.from(position).toString('base64url');
+        for (const parts of [part, `${part}.${part}`]) await isPageOrRefused(key.slice(0, 9) + parts);
+      }
+    })).timeout(40_000);
+
+  it('the limit may change from page to page, and a key wins over an offset', () =>
+    forEach(keys, async ({ route, key }) => {
+      const path = `${pathOf(route)}?pagination.key=${key}`;
+      assert.equal((await ask(subject(), `${path}&pagination.limit=1000`)).status, 200);
+      const page = jsonOf(await ask(subject(), `${path}&pagination.limit=1`));
+      for (const offset of ['0', '1', '999999999999', '9'.repeat(60)]) {
+        const target = `${path}&pagination.limit=1&pagination.offset=${offset}`;
+        assert.deepEqual(jsonOf(await ask(subject(), target)), page);
+      }
+    }));
+}
