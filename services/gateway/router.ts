@@ -72,7 +72,7 @@ export function createRouter(environment: RouterEnvironment): (exchange: Exchang
   app.use((context) => {
     const { exchange, target } = context.state;
     const isKnown = ((context as RouterContext<State>).matched ?? []).length > 0;
-    if (!isKnown && target.path !== '/*') throw notFound(`there is no route ${shown(target.path)}`);
+    if (!isKnown && exchange.url !== '*') throw notFound(`there is no route ${shown(target.path)}`);
     if (context.method === 'OPTIONS') return sender.empty(exchange, ['allow', allowed]);
     throw methodNotAllowed(context.method);
   });
