@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
-import { createServer as createTcpServer } from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { status } from '@grpc/grpc-js';
+import { loadSettings } from '../../services/common/config.js';
 import { RpcError } from '../../services/common/errors.js';
+import { createLog } from '../../services/common/log.js';
+import { gatewaySettings } from '../../services/gateway/config.js';
 import { problemOf } from '../../services/gateway/errors.js';
+import { startGateway } from '../../services/gateway/main.js';
+import { startFakeServices } from '../support/fake-services.js';
 import { send, startTestGateway, type TestGateway, until } from '../support/gateway-client.js';
 
 const list = '/indexer/tx/v1/txs';
@@ -80,26 +85,24 @@ describe('gateway: failing services', () => {
   });
 
   it('a service that hangs below gRPC is a 504', async () => {
-    const held = createTcpServer((socket) => socket.on('error', () => {}));
+    const sockets = new Set<Socket>();
+    const held = createTcpServer((socket) => sockets.add(socket.on('error', () => {})));
     await new Promise<void>((resolve) => held.listen(0, '127.0.0.1', resolve));
     const address = `127.0.0.1:${(held.address() as { port: number }).port}`;
-    const other = await import('../../services/gateway/main.js');
-    const { loadSettings } = await import('../../services/common/config.js');
-    const { gatewaySettings } = await import('../../services/gateway/config.js');
-    const { createLog } = await import('../../services/common/log.js');
     const config = loadSettings(gatewaySettings, {
       PORT: '0',
       REQUEST_TIMEOUT_MS: '300',
       BLOCK_SERVICE_ADDR: address,
       TX_SERVICE_ADDR: address,
     });
-    const hanging = await other.startGateway({ config, log: createLog('silent'), metrics: gateway.metrics });
+    const hanging = await startGateway({ config, log: createLog('silent'), metrics: gateway.metrics });
     try {
       assert.equal((await send(hanging.port, list)).status, 504);
       assert.deepEqual(hanging.readiness(), { ready: false, reason: 'no service is heard' });
     } finally {
       await hanging.stop();
       held.close();
+      for (const socket of sockets) socket.destroy();
     }
   });
 
@@ -154,7 +157,6 @@ describe('gateway: failing services', () => {
     const address = gateway.fakes.tx_address;
     await gateway.fakes.stopTx();
     assert.equal((await gateway.get(list)).status, 503);
-    const { startFakeServices } = await import('../support/fake-services.js');
     const again = await startFakeServices({ tx: address });
     try {
       await until(async () => (await gateway.get(list)).status === 200);
