@@ -51,7 +51,7 @@ export const booleanParameter = (byDefault: boolean, doc: string): Parameter<boo
   },
 });
 
-/** A whole number within bounds; larger ones than `clamp` are as good as `clamp`. */
+/** A whole number within bounds; beyond what a number holds exactly, the largest such number. */
 export const integerParameter = (
   byDefault: number,
   min: number,
