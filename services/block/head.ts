@@ -36,7 +36,8 @@ export function createHead(tailBytes: number): Head {
     last: undefined as HeaderRow | undefined,
     trace_height: 0,
     node_height: 0,
-    revision: 1,
+    // Not one that a process before this one has had.
+    revision: Date.now(),
   };
   let tail: RawBlock[] = [];
   let held = 0;

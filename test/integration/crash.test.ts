@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { packageRoot } from '../../services/common/paths.js';
+import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { eventually, nodeEnvironment } from '../support/block.js';
+import { readFacts } from '../support/facts.js';
+
+const childPath = fileURLToPath(new URL('../support/crash-child.js', import.meta.url));
+
+/** How a run of the indexer ended: caught up to the node's tip, or killed. */
+type Ending = 'caught up' | 'killed';
+
+interface Run {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+/** Everything that lists and totals of the API say, to be compared between two indexes. */
+async function contentOf(url: string, accounts: readonly string[]): Promise<Record<string, unknown>> {
+  const tx = '/indexer/tx/v1';
+  const paths = [
+    '/indexer/block/v1/blocks',
+    `${tx}/txs`,
+    `${tx}/evm-txs`,
+    `${tx}/evm-internal-txs`,
+    ...['minievm.evm.v1.MsgCall', 'cosmos.bank.v1beta1.MsgSend'].map((type) => `${tx}/txs?msgs=${type}`),
+    ...accounts.flatMap((account) => [
+      `${tx}/txs/by_account/${account}`,
+      `${tx}/txs/by_account/${account}?is_signer=true`,
+      `${tx}/evm-txs/by_account/${account}`,
+      `${tx}/evm-internal-txs/by_account/${account}`,
+    ]),
+  ];
+  const content: Record<string, unknown> = {};
+  for (const path of paths) {
+    const response = await fetch(`${url}${path}${path.includes('?') ? '&' : '?'}pagination.limit=1000`);
+    assert.equal(response.status, 200, path);
+    content[path] = await response.json();
+  }
+  return content;
+}
+
+describe('a process that is killed with SIGKILL', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weft-crash-'));
+  const facts = readFacts('evm');
+  const accounts = (facts.accounts as { bech32: string }[]).map(({ bech32 }) => bech32);
+  let node: ReplayNode;
+  before(async () => {
+    node = await startReplayNode({ recording: 'evm', tip: 20 });
+  });
+  after(async () => {
+    await node.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Starts an indexer on a folder; it may be killed at a point. */
+  async function start(data: string, crashAt = '', log = ''): Promise<Run> {
+    const child = fork(childPath, [], {
+      env: {
+        PATH: process.env['PATH'],
+        WEFT_ROOT: packageRoot,
+        ...nodeEnvironment(node, 'evm'),
+        DATA_DIR: join(folder, data),
+        CRASH_AT: crashAt,
+        ...(log === '' ? {} : { CRASH_LOG: log }),
+      },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    const ready = await Promise.race([
+      once(child, 'message').then(([message]) => (message as { url: string }).url),
+      once(child, 'exit').then(([code]) => {
+        assert.equal(code, null, 'the indexer ended by itself');
+        return '';
+      }),
+    ]);
+    return { url: ready, child };
+  }
+
+  /** Lets it run until it was killed, or has everything that the node has. */
+  async function finish({ url, child }: Run): Promise<Ending> {
+    const tip = node.tip();
+    const isDead = (): boolean => child.exitCode !== null || child.signalCode !== null;
+    await eventually(
+      async () => {
+        if (isDead()) return true;
+        const status = await fetch(`${url}/status`)
+          .then((response) => response.json())
+          .catch(() => ({}));
+        const { height, internal_tx_height } = status as { height?: number; internal_tx_height?: number };
+        return height === tip && internal_tx_height === tip;
+      },
+      `height ${tip}`,
+      30_000,
+    );
+    assert.ok(child.exitCode === null, `the indexer ended by itself with code ${child.exitCode}`);
+    return isDead() ? 'killed' : 'caught up';
+  }
+
+  async function stop({ child }: Run): Promise<void> {
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    const [code] = await exited;
+    assert.equal(code, 0);
+  }
+
+  it('between any two writes has lost nothing and doubled nothing after the next start', async function () {
+    this.timeout(180_000);
+    // A first run learns the points between two writes.
+    const log = join(folder, 'points.log');
+    const scout = await start('scout', '', log);
+    await finish(scout);
+    await stop(scout);
+    assert.ok(existsSync(log));
+    const points = [...new Set(readFileSync(log, 'utf8').trim().split('\n'))];
+    assert.ok(points.length >= 10, `few points: ${points.join(', ')}`);
+
+    // Then each of them is where a process dies, always on the same data, with new blocks each time.
+    const killed: string[] = [];
+    for (const point of points) {
+      node.advance(5);
+      const run = await start('killed', point);
+      if ((await finish(run)) === 'killed') killed.push(point);
+      else await stop(run);
+    }
+    assert.ok(killed.length >= points.length - 2, `killed only at ${killed.join(', ')}`);
+
+    node.setTip(Math.max(node.tip(), 157));
+    const [survivor, undisturbed] = [await start('killed'), await start('fresh')];
+    assert.equal(await finish(survivor), 'caught up');
+    assert.equal(await finish(undisturbed), 'caught up');
+    assert.deepEqual(await contentOf(survivor.url, accounts), await contentOf(undisturbed.url, accounts));
+    await stop(survivor);
+    await stop(undisturbed);
+  });
+});
