@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { gzip, gzipSync } from 'node:zlib';
+import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
 
 const inBackground = promisify(gzip);
 
@@ -15,4 +15,11 @@ const smallBytes = 64 * 1024;
 /** Compresses with gzip, without holding up the event loop for long. */
 export async function compress(bytes: Uint8Array): Promise<Buffer> {
   return bytes.length <= smallBytes ? gzipSync(bytes, options) : inBackground(bytes, options);
+}
+
+const outOfPlace = promisify(gunzip);
+
+/** Undoes {@link compress}; small ones in place, for the same reason. */
+export async function decompress(bytes: Uint8Array): Promise<Buffer> {
+  return bytes.length <= smallBytes / 4 ? gunzipSync(bytes) : outOfPlace(bytes);
 }

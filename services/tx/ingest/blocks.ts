@@ -1,15 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import type { Consumer, Cursor } from '../../common/consume.js';
 import { BlockMaterial, type RawBlock } from '../../common/gen/indexer/block/v1/block.js';
+import { decompress } from '../../common/gzip.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
+import { createSlices } from '../../common/slices.js';
 import { decodeBlock } from '../decode/block.js';
 import type { DecodedBlock, DecodeOptions } from '../decode/types.js';
 import type { TxStore } from '../store/store.js';
-
-const unzip = promisify(gunzip);
 
 export interface BlockConsumerOptions {
   readonly store: TxStore;
@@ -30,10 +27,11 @@ export function createBlockConsumer(options: BlockConsumerOptions): Consumer<rea
     },
     async prepare(blocks) {
       const decoded: DecodedBlock[] = [];
+      const slice = createSlices();
       for (const block of blocks) {
         options.signal.throwIfAborted();
         decoded.push(await decodeRaw(block, options));
-        await nextTurn(); // calls are answered meanwhile
+        await slice();
       }
       return decoded;
     },
@@ -51,7 +49,7 @@ async function decodeRaw(
   block: RawBlock,
   { decode, log, metrics }: BlockConsumerOptions,
 ): Promise<DecodedBlock> {
-  const material = BlockMaterial.decode(await unzip(block.material));
+  const material = BlockMaterial.decode(await decompress(block.material));
   const decoded = decodeBlock(block, material, decode);
   if (decoded.problems.length > 0) {
     metrics.problems.inc({ service: 'tx', kind: 'decode' }, decoded.problems.length);

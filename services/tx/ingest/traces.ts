@@ -1,20 +1,17 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { messageOf, RpcError } from '../../common/errors.js';
 import type { BlockServiceClient, RawTrace } from '../../common/gen/indexer/block/v1/block.js';
+import { decompress } from '../../common/gzip.js';
 import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import { streamRpc } from '../../common/rpc/client.js';
+import { createSlices } from '../../common/slices.js';
 import { decodeTraces } from '../decode/traces.js';
 import type { DecodedFrame } from '../decode/types.js';
 import type { Head } from '../read/head.js';
 import type { DecodedTrace } from '../store/rows.js';
 import type { TxStore } from '../store/store.js';
-
-const unzip = promisify(gunzip);
 
 export interface TraceTrackOptions {
   readonly blocks: BlockServiceClient;
@@ -68,9 +65,10 @@ async function followOnce(options: TraceTrackOptions, onWritten: () => void): Pr
       const last = traces.at(-1);
       if (last === undefined) continue;
       const decoded: DecodedTrace[] = [];
+      const slice = createSlices();
       for (const trace of traces) {
         decoded.push(await decodeTrace(trace, options));
-        await nextTurn();
+        await slice();
       }
       await reached(head, last.height, ended);
       if (ended.aborted) return;
@@ -100,7 +98,7 @@ async function decodeTrace(trace: RawTrace, { log, metrics }: TraceTrackOptions)
   const { height, block_hash: hash } = trace;
   let frames: DecodedFrame[] = [];
   try {
-    if (trace.material.length > 0) frames = decodeTraces(height, await unzip(trace.material));
+    if (trace.material.length > 0) frames = decodeTraces(height, await decompress(trace.material));
   } catch (error) {
     metrics.problems.inc({ service: 'tx', kind: 'decode' });
     log.warn({ height, err: error }, `a trace could not be read: ${messageOf(error)}`);
