@@ -194,8 +194,8 @@ describe('the receipts and the call frames of the EVM recording', () => {
     await checkWalks(stack, { path: `${internal}/${hash}`, member: 'internal_txs', items }, 8);
   });
 
-  it('has the frames of every block', async () => {
-    await forEach(heights, async (height) => {
+  it('has the frames of a block', async () => {
+    await forEach([1, 6, 110, ...heights.filter((height) => height % 4 === 0)], async (height) => {
       const items = frames.filter((frame) => frame.height === height);
       await checkWhole(stack, { path: `${internal}/by_height/${height}`, member: 'internal_txs', items });
     });

@@ -94,7 +94,7 @@ export function describeHostileKeys(routes: readonly ApiRoute[], subject: () => 
       assert.equal((await query(key.slice(0, 4))).status, 400);
       for (const wrong of [key.slice(0, -1), key.slice(0, 9), `${key}A`, `${key}=`, `${key}.${key}`])
         await isPageOrRefused(wrong);
-      for (let i = key.length % 2; i < key.length; i += 2) {
+      for (let i = key.length % 3; i < key.length; i += 3) {
         const flipped = String.fromCharCode(key.charCodeAt(i) ^ 1);
         await isPageOrRefused(key.slice(0, i) + flipped + key.slice(i + 1));
       }

@@ -26,12 +26,12 @@ function checkVerdict(answer: RawAnswer, name: string, kind: ParameterKind, valu
 
 /**
  * The values for one parameter: all of them where every kind of parameter is together, and
- * elsewhere, since the kinds are the same, another quarter for each parameter.
+ * elsewhere, since the kinds are the same, another sixth for each parameter.
  */
 const valuesFor = (route: ApiRoute, position: number): readonly HostileValue[] =>
   route.query['is_signer'] && route.query['msgs']
     ? hostileValues
-    : hostileValues.filter((_, i) => (i + position) % 4 === 0);
+    : hostileValues.filter((_, i) => (i + position) % 6 === 0);
 
 /** Hostile values for every parameter of every route. */
 export function describeHostileValues(routes: readonly ApiRoute[], subject: () => Subject): void {

@@ -1,0 +1,112 @@
+import type { answers } from './answers.js';
+
+/** What a client puts into its requests. */
+export interface Asker {
+  /** bech32. */
+  readonly accounts: readonly string[];
+  readonly heights: readonly number[];
+  readonly tx_hashes: readonly string[];
+  readonly evm_accounts: readonly string[];
+  readonly evm_hashes: readonly string[];
+}
+
+/** How a client goes on after a page. */
+export type Paging =
+  /** It does not. */
+  | 'once'
+  /** Sends `next_key` until it is falsy. */
+  | 'until falsy'
+  /** The same, at most 15 pages, and ends at an empty one. */
+  | 'at most 15';
+
+/** A request that a client sends, in the spelling of that client. */
+export interface ClientRequest {
+  readonly client: string;
+  /** `{account}`, `{height}`, `{hash}` and `{key}` stand for values; the key is empty on the first page. */
+  readonly url: string;
+  readonly answer: keyof typeof answers;
+  readonly paging: Paging;
+  readonly only?: 'evm';
+}
+
+const tx = '/indexer/tx/v1';
+const block = '/indexer/block/v1';
+const key = 'pagination.key={key}';
+const newest = 'pagination.reverse=true';
+
+const wallet = (url: string): ClientRequest => ({ client: 'wallet', url, answer: 'txs', paging: 'once' });
+
+const explorer = (
+  answer: ClientRequest['answer'],
+  url: string,
+  paging: Paging = 'until falsy',
+): ClientRequest => ({
+  client: 'explorer',
+  url,
+  answer,
+  paging,
+  ...(url.includes('/evm-') ? { only: 'evm' } : {}),
+});
+
+/** What the public clients send for blocks, txs, receipts and call frames. */
+export const clientRequests: readonly ClientRequest[] = [
+  wallet(`${tx}/txs/by_account/{account}?${newest}&pagination.limit=10`),
+  {
+    ...wallet(`${tx}/txs/by_account/{account}?${key}&${newest}`),
+    client: 'older wallet, gallery',
+    paging: 'until falsy',
+  },
+
+  // The offset goes along with the key, and an endpoint that ends with a slash doubles it.
+  explorer('blocks', `${block}/blocks?${key}&pagination.limit=10&pagination.offset=0&${newest}`),
+  explorer('blocks', `/${block}/blocks?${key}&pagination.limit=20&pagination.offset=0&${newest}`),
+  explorer('block', `${block}/blocks/{height}`, 'once'),
+  explorer('average', `${block}/avg_blocktime`, 'once'),
+  explorer('txs', `${tx}/txs?pagination.count_total=true&pagination.limit=1`, 'once'),
+  explorer('txs', `${tx}/txs?${key}&pagination.limit=10&${newest}`),
+  explorer('txs', `/${tx}/txs/by_account/{account}?${key}&pagination.limit=10&${newest}`),
+  explorer('txs', `${tx}/txs/by_height/{height}?${key}&pagination.limit=10`),
+  explorer('tx', `${tx}/txs/{hash}`, 'once'),
+  explorer('receipts', `${tx}/evm-txs?${key}&pagination.limit=10&pagination.count_total=false&${newest}`),
+  explorer('receipts', `${tx}/evm-txs?pagination.limit=1&pagination.count_total=true`, 'once'),
+  explorer('receipts', `${tx}/evm-txs/by_account/{account}?${key}&pagination.limit=10&${newest}`),
+  explorer('receipts', `${tx}/evm-txs/by_height/{height}?${key}&pagination.limit=10`),
+  explorer('receipt', `${tx}/evm-txs/{hash}`, 'once'),
+  explorer('frames', `${tx}/evm-internal-txs?${key}&pagination.limit=100&pagination.count_total=false`),
+  explorer('frames', `${tx}/evm-internal-txs/by_account/{account}?${key}&pagination.limit=50&${newest}`),
+  explorer('frames', `${tx}/evm-internal-txs/by_height/{height}?${key}&pagination.limit=10`),
+  explorer('frames', `${tx}/evm-internal-txs/{hash}?${key}&pagination.limit=10`),
+
+  {
+    client: 'gas script',
+    url: `${tx}/evm-txs/by_account/{account}?is_signer=true&pagination.limit=100&${key}`,
+    answer: 'receipts',
+    paging: 'at most 15',
+    only: 'evm',
+  },
+  { ...wallet(`${tx}/txs?pagination.limit=1&pagination.count_total=true`), client: 'dashboard' },
+  { ...explorer('blocks', `${block}/blocks?pagination.limit=50&${newest}`, 'once'), client: 'dashboard' },
+  { client: 'tool server', url: '/status', answer: 'status', paging: 'once' },
+  {
+    ...wallet(
+      `${tx}/txs/by_account/{account}?pagination.limit=10&pagination.offset=0&pagination.count_total=true&${newest}`,
+    ),
+    client: 'tool server',
+  },
+  // An unknown parameter, which is ignored.
+  { ...wallet(`${tx}/txs/by_account/{account}?limit=10`), client: 'agent' },
+];
+
+/** The URLs of a request's first pages, for every value it is sent with; `{key}` is left to fill in. */
+export function urlsOf(request: ClientRequest, asker: Asker): string[] {
+  const isEvm = request.only === 'evm';
+  const [accounts, hashes] = isEvm
+    ? [asker.evm_accounts, asker.evm_hashes]
+    : [asker.accounts, asker.tx_hashes];
+  const fill = (name: string, values: readonly (string | number)[]) => (url: string) =>
+    url.includes(`{${name}}`) ? values.map((value) => url.replace(`{${name}}`, String(value))) : [url];
+  return [request.url]
+    .flatMap(fill('account', accounts))
+    .flatMap(fill('height', asker.heights))
+    .flatMap(fill('hash', hashes));
+}
