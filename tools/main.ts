@@ -1,4 +1,5 @@
 import { UserError } from '../services/common/errors.js';
+import { isMainModule } from '../services/common/paths.js';
 
 /** A command: what it is for, and how to run it. Its code is loaded only when it is wanted. */
 interface Command {
@@ -35,21 +36,31 @@ function usage(): string {
   return `weft COMMAND [OPTIONS]\n\n${lines.join('\n')}\n\n  weft COMMAND --help tells more of a command.\n`;
 }
 
-async function main([name, ...args]: string[]): Promise<void> {
+async function run([name, ...args]: string[], takeSignals: () => void): Promise<void> {
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     process.stdout.write(usage());
     return;
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) throw new UserError(`there is no command ${JSON.stringify(name)}\n\n${usage()}`);
-  const run = await command.load();
-  await run(args);
+  const start = await command.load();
+  takeSignals();
+  await start(args);
 }
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  const own = error instanceof UserError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
-  process.stderr.write(`${own ? (error as Error).message : (error as Error).stack}\n`);
-  process.exit(1);
+/**
+ * The command line. Ends the process with code 1 for a mistake of the user's.
+ *
+ * @param takeSignals called right before a command runs: from then on signals are its own.
+ */
+export async function main(args: string[], takeSignals: () => void): Promise<void> {
+  try {
+    await run(args, takeSignals);
+  } catch (error) {
+    const own = error instanceof UserError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
+    process.stderr.write(`${own ? (error as Error).message : (error as Error).stack}\n`);
+    process.exit(1);
+  }
 }
+
+if (isMainModule(import.meta.url)) await main(process.argv.slice(2), () => {});

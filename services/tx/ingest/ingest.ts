@@ -29,6 +29,7 @@ export async function ingest(options: IngestOptions): Promise<void> {
   try {
     await joinChain(options);
   } catch (error) {
+    if (signal.aborted) return;
     log.fatal({ err: error }, `nothing is indexed: ${messageOf(error)}`);
     options.onHindrance(messageOf(error));
     return;
