@@ -59,7 +59,12 @@ async function run(base: string, request: ClientRequest, first: string): Promise
 
 /** Values to ask with: all accounts, and samples of the rest with everything odd among them. */
 function askerOf(name: (typeof recordings)[number], facts: Facts): Asker {
-  const accounts = Object.values(facts.accounts as Record<string, Record<string, string>>);
+  // What the longer of the two Wasm recordings begins with is the other one.
+  const begins = name === 'wasm-hostile' ? readFacts('wasm').height : 0;
+  const signers = new Set(facts.txs.filter(({ height }) => height > begins).flatMap((tx) => tx.signers));
+  const accounts = Object.values(facts.accounts as Record<string, Record<string, string>>).filter(
+    ({ bech32 = '', address = '' }) => begins === 0 || signers.has(bech32 || address),
+  );
   const receipts = [...readChain(name).receipts.values()].flat();
   const busy = facts.txs.map(({ height }) => height).filter((height, i, all) => height !== all[i - 1]);
   return {
