@@ -16,6 +16,7 @@ import { ingest } from './ingest/ingest.js';
 import { createHead } from './read/head.js';
 import { followTables, lookAtTables } from './read/poll.js';
 import { createReader } from './read/reader.js';
+import { takeOver, takeOverRecovered } from './read/take-over.js';
 import { txService } from './rpc.js';
 import type { ResolveStores } from './store/owners.js';
 import type { FaultPoint } from './store/remove.js';
@@ -60,6 +61,7 @@ export async function startTx(dependencies: TxDependencies): Promise<TxProcess> 
     head,
     cacheBytes: config.BODY_CACHE_MB * 1024 * 1024,
     atOnce: config.CLICKHOUSE_URL === '' ? atOnceEmbedded : atOnceServer,
+    writesToo: config.ROLE !== 'serve',
   });
   await lookAtTables(database, tables, head);
   const server = await serveRpc(
@@ -88,10 +90,8 @@ export async function startTx(dependencies: TxDependencies): Promise<TxProcess> 
     log,
     fault: dependencies.fault,
     resolveStores: dependencies.resolveStores,
-    onWritten(position, written) {
-      for (const { kind, sequence, body } of written) reader.bodies.put(kind, sequence, body);
-      head.advance(position);
-    },
+    onWritten: (written) => takeOver(reader, head, written),
+    onRecovered: (position) => takeOverRecovered(head, position),
     onUnwind: (position) => head.cutTo(position),
   });
   const work =

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type Database, tuple } from '../../common/clickhouse/database.js';
 import {
   type AccountHead,
@@ -6,14 +7,17 @@ import {
   listKey,
   readAccountHeads,
 } from '../store/account-heads.js';
-import type { AccountList, Call, Tables } from '../store/tables.js';
+import { type AccountList, type Call, kindOfList, type Tables } from '../store/tables.js';
 import { createBatcher } from './batcher.js';
 import { groupBy } from './group.js';
+import type { Head } from './head.js';
 
 /** The lists of accounts. */
 export interface Accounts {
   /** The end of a list as it is at a sequence. */
   head(list: AccountList, account: string, upTo: number, call: Call): Promise<AccountHead>;
+  /** Remembers the end of a list that was just appended to. */
+  put(key: ListKey, head: AccountHead): void;
   /** Sequences at positions `from` to `to` of a list, ascending. */
   range(range: AccountRange, call: Call): Promise<number[]>;
 }
@@ -32,16 +36,39 @@ const [headsAtOnce, positionsAtOnce] = [128, 256];
 /** A longer range is a query of its own: as a range it is read faster than position by position. */
 const longRange = 32;
 
-/** Opens the account lists. @param atOnce how many queries may run at once. */
-export function createAccounts(database: Database, tables: Tables, atOnce: number): Accounts {
+/** Memory for 50,000 heads is about 20 MB. */
+const headsRemembered = 50_000;
+
+export interface AccountsOptions {
+  readonly database: Database;
+  readonly tables: Tables;
+  readonly head: Head;
+  /** How many queries may run at once. */
+  readonly atOnce: number;
+  /** Whether this process writes the tables, and tells what it has written. */
+  readonly writesToo: boolean;
+}
+
+/** Opens the account lists. */
+export function createAccounts({ database, tables, head, atOnce, writesToo }: AccountsOptions): Accounts {
+  const known = new LRUCache<ListKey, AccountHead>({ max: headsRemembered });
+  let [revision, position] = [head.revision, head.position];
+  // Who writes the tables knows which lists have changed; anybody else must look again
+  // whenever they have moved.
+  const forgetWhatMayHaveChanged = (): void => {
+    if (revision !== head.revision || (!writesToo && position !== head.position)) known.clear();
+    [revision, position] = [head.revision, head.position];
+  };
+
   const heads = createBatcher<{ key: ListKey; list: AccountList; upTo: number }, AccountHead>({
     run: async (keys, call) => {
       const answers = new Map<string, AccountHead>();
-      // Calls of one moment nearly always see the same end of the tables.
-      for (const some of groupBy(keys, ({ list, upTo }) => `${list}/${upTo}`).values()) {
+      // Calls of one moment nearly always see the same end of a kind.
+      for (const some of groupBy(keys, ({ list, upTo }) => `${kindOfList(list)}/${upTo}`).values()) {
         const upTo = some[0]?.upTo ?? 0;
         const wanted = [...new Set(some.map(({ key }) => key))];
-        const found = await readAccountHeads(database, tables, wanted, () => upTo, call);
+        const ends = { tx: upTo, evm_tx: upTo, internal_tx: upTo };
+        const found = await readAccountHeads(database, tables, wanted, ends, call);
         for (const [key, head] of found) answers.set(`${key}/${upTo}`, head);
       }
       return keys.map(({ key, upTo }) => answers.get(`${key}/${upTo}`) ?? emptyList);
@@ -87,7 +114,24 @@ export function createAccounts(database: Database, tables: Tables, atOnce: numbe
   };
 
   return {
-    head: (list, account, upTo, call) => heads({ key: listKey(list, account), list, upTo }, call),
+    async head(list, account, upTo, call) {
+      forgetWhatMayHaveChanged();
+      const key = listKey(list, account);
+      const remembered = known.get(key);
+      if (remembered !== undefined && (remembered.latest[0] ?? 0) <= upTo) return remembered;
+      const before = head.position;
+      const found = await heads({ key, list, upTo }, call);
+      // Kept only if nothing was written meanwhile: it could have changed the list.
+      if (before === head.position && upTo === before.last[kindOfList(list)]) {
+        forgetWhatMayHaveChanged();
+        known.set(key, found);
+      }
+      return found;
+    },
+    put(key, end) {
+      forgetWhatMayHaveChanged();
+      known.set(key, end);
+    },
     async range(range, call) {
       if (range.from > range.to) return [];
       return range.to - range.from < longRange ? scattered(range, call) : long(range, call);

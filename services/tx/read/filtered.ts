@@ -170,8 +170,7 @@ export async function listByAccountAndMsgs(
   const params = { list, account, sets, count };
   const condition =
     'list = {list:String} AND account = {account:String} AND msg_set IN {sets:Array(UInt32)} AND ord <= {count:UInt64}';
-  const total = async (): Promise<number> => {
-    if (!request.count_total) return 0;
+  const countAll = async (): Promise<number> => {
     const [row] = await reader.database.rows<{ n: number }>(
       `SELECT count() AS n FROM ${table} WHERE ${condition}`,
       params,
@@ -181,15 +180,17 @@ export async function listByAccountAndMsgs(
   };
   const { descending, limit, offset } = window;
   const beyond = anchor === undefined ? '' : `AND ord ${descending ? '<' : '>'} {anchor:UInt64}`;
-  const [n, places] = await Promise.all([
-    total(),
+  const [places, counted] = await Promise.all([
     reader.database.rows<Place>(
       `SELECT ord AS position, sequence FROM ${table} WHERE ${condition} ${beyond} ORDER BY list ${order(descending)}, account ${order(descending)}, ord ${order(descending)} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
       { ...params, anchor, limit, offset },
       { name: 'tx.account_msgs_page', ...call },
     ),
+    request.count_total ? countAll() : 0,
   ]);
-  return pageOfPlaces(reader, name, request, window, places, n, call);
+  // Whether anything lies before an empty page is only known by counting.
+  const total = places.length === 0 && !request.count_total ? await countAll() : counted;
+  return pageOfPlaces(reader, name, request, window, places, total, call);
 }
 
 const order = (descending: boolean): string => (descending ? 'DESC' : 'ASC');

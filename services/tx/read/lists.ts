@@ -81,8 +81,8 @@ export async function listInternalByHash(
 ): Promise<BodyPage | undefined> {
   const { last } = reader.head.position;
   const [frames, tx] = await Promise.all([
-    reader.findHash('internal_tx', hash, last.internal_tx, call),
-    reader.findHash('evm_tx', hash, last.evm_tx, call),
+    reader.hashes.find('internal_tx', hash, last.internal_tx, call),
+    reader.hashes.find('evm_tx', hash, last.evm_tx, call),
   ]);
   if (tx === undefined) return undefined;
   const range =
@@ -105,7 +105,7 @@ export async function getByHash(
   hash: string,
   call: Call,
 ): Promise<Buffer | undefined> {
-  const entry = await reader.findHash(kind, hash, reader.head.position.last[kind], call);
+  const entry = await reader.hashes.find(kind, hash, reader.head.position.last[kind], call);
   if (entry === undefined) return undefined;
   const [body] = await reader.bodies.get(kind, [entry.sequence], call);
   return body;

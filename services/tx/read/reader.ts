@@ -3,7 +3,7 @@ import type { Tables } from '../store/tables.js';
 import { type Accounts, createAccounts } from './accounts.js';
 import { type BlockRanges, createBlockRanges } from './block-ranges.js';
 import { type Bodies, createBodies } from './bodies.js';
-import { createHashes, type FindHash } from './hashes.js';
+import { createHashes, type Hashes } from './hashes.js';
 import type { Head } from './head.js';
 import { createMessages, type Messages } from './messages.js';
 
@@ -13,7 +13,7 @@ export interface Reader {
   readonly tables: Tables;
   readonly head: Head;
   readonly bodies: Bodies;
-  readonly findHash: FindHash;
+  readonly hashes: Hashes;
   readonly accounts: Accounts;
   readonly blockRanges: BlockRanges;
   readonly messages: Messages;
@@ -27,7 +27,12 @@ export interface ReaderOptions {
   readonly cacheBytes: number;
   /** How many queries of a kind may run at once. */
   readonly atOnce: number;
+  /** Whether this process writes the tables, and tells what it has written. */
+  readonly writesToo: boolean;
 }
+
+/** Memory for 100,000 hashes is about 20 MB. */
+const hashesRemembered = 100_000;
 
 /** Opens the tables for reading. */
 export function createReader(options: ReaderOptions): Reader {
@@ -37,8 +42,8 @@ export function createReader(options: ReaderOptions): Reader {
     tables,
     head,
     bodies: createBodies(options),
-    findHash: createHashes(database, tables, atOnce),
-    accounts: createAccounts(database, tables, atOnce),
+    hashes: createHashes({ ...options, remembered: options.writesToo ? hashesRemembered : 0 }),
+    accounts: createAccounts(options),
     blockRanges: createBlockRanges(database, tables, atOnce),
     messages: createMessages(database, tables, head),
   };

@@ -7,7 +7,8 @@
 -- 3. Sequences are dense: the txs of a rollup are numbered from 1 in the order of the chain,
 --    and so are its receipts and its call frames, each on their own. A page is a range of
 --    them and a count is a difference.
--- 4. Every row can be removed by sequence or by height, so that a rollback is a DELETE.
+-- 4. Every row can be removed by sequence or by height, so that a rollback is a DELETE. It
+--    goes back to the end of a batch, because account_heads is written once a batch.
 
 -- The chain that the tables hold: one row, so that another chain's blocks are refused.
 CREATE TABLE IF NOT EXISTS {{local chain}} {{on_cluster}} (
@@ -27,7 +28,9 @@ CREATE TABLE IF NOT EXISTS {{local blocks}} {{on_cluster}} (
   last_sequence UInt64 CODEC(Delta, ZSTD(1)),
   tx_count UInt32 CODEC(ZSTD(1)),
   last_evm_sequence UInt64 CODEC(Delta, ZSTD(1)),
-  evm_tx_count UInt32 CODEC(ZSTD(1))
+  evm_tx_count UInt32 CODEC(ZSTD(1)),
+  -- Whether this is the last block of those that were written together.
+  ends_batch Bool
 ) ENGINE = {{MergeTree}} ORDER BY height SETTINGS index_granularity = 256;
 {{distributed blocks 0}}
 
@@ -36,7 +39,8 @@ CREATE TABLE IF NOT EXISTS {{local internal_blocks}} {{on_cluster}} (
   height UInt64 CODEC(Delta, ZSTD(1)),
   hash String,
   last_sequence UInt64 CODEC(Delta, ZSTD(1)),
-  frame_count UInt32 CODEC(ZSTD(1))
+  frame_count UInt32 CODEC(ZSTD(1)),
+  ends_batch Bool
 ) ENGINE = {{MergeTree}} ORDER BY height SETTINGS index_granularity = 256;
 {{distributed internal_blocks 0}}
 
@@ -54,8 +58,8 @@ SETTINGS index_granularity = 16, min_compress_block_size = 16384, max_compress_b
 -- call frames of an Ethereum tx.
 CREATE TABLE IF NOT EXISTS {{local hashes}} {{on_cluster}} (
   kind Enum8('tx' = 1, 'evm_tx' = 2, 'internal_tx' = 3),
-  hash_hex String EPHEMERAL,
-  hash FixedString(32) DEFAULT unhex(hash_hex) CODEC(NONE),
+  -- 64 lower-case hex digits: they compress to the size of the bytes, and are bound as they are.
+  hash String CODEC(ZSTD(1)),
   sequence UInt64 CODEC(ZSTD(1)),
   body_count UInt32 CODEC(ZSTD(1)),
   INDEX by_sequence sequence TYPE minmax GRANULARITY 1000000
@@ -76,18 +80,20 @@ CREATE TABLE IF NOT EXISTS {{local account_items}} {{on_cluster}} (
 {{distributed account_items cityHash64(account)}}
 
 -- The end of every account's list, so that a length and the newest page are one short read,
--- however long the list is. Absolute values: the row with the highest sequence counts. A
--- row may be missing after a rollback, since merges drop older ones; account_items then says.
+-- however long the list is. Absolute values at the end of a batch: the row with the highest
+-- sequence counts. A row may be missing after a rollback, since merges drop older ones;
+-- account_items then says.
 CREATE TABLE IF NOT EXISTS {{local account_heads}} {{on_cluster}} (
   list Enum8('tx' = 1, 'signed_tx' = 2, 'evm_tx' = 3, 'sent_evm_tx' = 4, 'internal_tx' = 5, 'sent_internal_tx' = 6),
-  account String CODEC(ZSTD(1)),
+  account String CODEC(LZ4),
   -- Length of the list, and sequence of its last item.
-  ord UInt64 CODEC(ZSTD(1)),
-  sequence UInt64 CODEC(ZSTD(1)),
+  ord UInt64 CODEC(LZ4),
+  sequence UInt64 CODEC(LZ4),
   -- Sequences of the last items, newest first.
-  latest Array(UInt64) CODEC(ZSTD(1)),
+  latest Array(UInt64) CODEC(LZ4),
   INDEX by_sequence sequence TYPE minmax GRANULARITY 1000000
-) ENGINE = {{ReplacingMergeTree(sequence)}} ORDER BY (list, account) SETTINGS index_granularity = 128;
+) ENGINE = {{ReplacingMergeTree(sequence)}} ORDER BY (list, account)
+SETTINGS index_granularity = 64, min_compress_block_size = 8192, max_compress_block_size = 16384;
 {{distributed account_heads cityHash64(account)}}
 
 -- The distinct sets of message types that txs have, numbered from 1. The lists of different

@@ -1,5 +1,5 @@
 import { type Database, tuple } from '../../common/clickhouse/database.js';
-import type { AccountList, Call, Tables } from './tables.js';
+import { type AccountList, type Call, type Kind, kindOfList, type Tables } from './tables.js';
 
 /** The end of an account's list. */
 export interface AccountHead {
@@ -35,13 +35,13 @@ interface HeadRow {
  * Reads the heads of lists as they are at a position.
  *
  * @param keys the lists wanted; those without items are missing in the answer.
- * @param upTo highest sequence that counts, of each list.
+ * @param upTo highest sequence that counts, of each kind.
  */
 export async function readAccountHeads(
   database: Database,
   tables: Tables,
   keys: readonly ListKey[],
-  upTo: (list: AccountList) => number,
+  upTo: Readonly<Record<Kind, number>>,
   call: Call = {},
 ): Promise<Map<ListKey, AccountHead>> {
   const found = new Map<ListKey, AccountHead>();
@@ -55,7 +55,7 @@ export async function readAccountHeads(
     // Rows that merges have not yet replaced are there as well: the highest one counts.
     heads.sort((a, b) => a.sequence - b.sequence);
     for (const { list, account, ord, sequence, latest } of heads) {
-      if (sequence <= upTo(list)) found.set(listKey(list, account), { count: ord, latest });
+      if (sequence <= upTo[kindOfList(list)]) found.set(listKey(list, account), { count: ord, latest });
     }
     const missing = some.filter((key) => !found.has(key));
     if (missing.length > 0) await countItems(database, tables, missing, upTo, call, found);
@@ -68,23 +68,22 @@ async function countItems(
   database: Database,
   tables: Tables,
   keys: readonly ListKey[],
-  upTo: (list: AccountList) => number,
+  upTo: Readonly<Record<Kind, number>>,
   call: Call,
   found: Map<ListKey, AccountHead>,
 ): Promise<void> {
-  const lists = [...new Set(keys.map((key) => partsOf(key)[0]))];
-  for (const list of lists) {
-    const accounts = keys.filter((key) => partsOf(key)[0] === list).map((key) => partsOf(key)[1]);
-    const rows = await database.rows<{ account: string; ord: number; latest: number[] }>(
-      `SELECT account, max(i.ord) AS ord, groupArraySorted(${latestKept})(-toInt64(i.sequence)) AS latest FROM ${tables.of('account_items')} AS i WHERE list = {list:String} AND account IN {accounts:Array(String)} AND i.sequence <= {up_to:UInt64} GROUP BY account`,
-      { list, accounts, up_to: upTo(list) },
-      { name: 'tx.count_items', ...call },
-    );
-    for (const { account, ord, latest } of rows) {
-      found.set(listKey(list, account), { count: ord, latest: latest.map((sequence) => -sequence) });
-    }
+  const rows = await database.rows<{ list: AccountList; account: string; ord: number; latest: number[] }>(
+    `SELECT list, account, max(i.ord) AS ord, groupArraySorted(${latestKept})(-toInt64(i.sequence)) AS latest FROM ${tables.of('account_items')} AS i WHERE (list, account) IN {keys:Array(Tuple(String, String))} AND i.sequence <= multiIf(${upToOfList}) GROUP BY list, account`,
+    { keys: tuplesOf(keys), ...upTo },
+    { name: 'tx.count_items', ...call },
+  );
+  for (const { list, account, ord, latest } of rows) {
+    found.set(listKey(list, account), { count: ord, latest: latest.map((sequence) => -sequence) });
   }
 }
+
+/** Arguments of multiIf that give the highest sequence that counts in a row's list. */
+const upToOfList = `list IN ('tx', 'signed_tx'), {tx:UInt64}, list IN ('evm_tx', 'sent_evm_tx'), {evm_tx:UInt64}, {internal_tx:UInt64}`;
 
 const partsOf = (key: ListKey): [AccountList, string] => {
   const slash = key.indexOf('/');

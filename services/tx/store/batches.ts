@@ -8,6 +8,9 @@ import type { DecodedTrace } from './rows.js';
  */
 const [itemsAtOnce, charactersAtOnce, linesAtOnce] = [1_000, 4 * 1024 * 1024, 20_000];
 
+/** Blocks in a batch: their cursor rows must fit into one insert, which is written whole or not at all. */
+const blocksAtOnce = 1_000;
+
 /** One insert's text. */
 const insertCharacters = 1024 * 1024;
 
@@ -65,7 +68,10 @@ function split<T>(parts: readonly T[], itemsOf: (part: T) => readonly { readonly
   for (const part of parts) {
     const bodies = itemsOf(part);
     const length = bodies.reduce((sum, { body }) => sum + body.length, 0);
-    const full = items + bodies.length > itemsAtOnce || characters + length > charactersAtOnce;
+    const full =
+      batch.length >= blocksAtOnce ||
+      items + bodies.length > itemsAtOnce ||
+      characters + length > charactersAtOnce;
     if (batch.length > 0 && full) {
       batches.push(batch);
       [batch, items, characters] = [[], 0, 0];

@@ -13,16 +13,17 @@ export interface Rows {
   readonly hashes: string[];
   readonly account_items: string[];
   readonly msg_set_txs: string[];
-  /** The cursor's rows: written last. */
-  readonly cursor: string[];
-  /** What was numbered, for the cache of bodies. */
-  readonly written: Written[];
+  /** The cursor's rows: written last, all in one insert. */
+  readonly cursor: object[];
+  /** What was numbered, for those who remember it. */
+  readonly written: WrittenBody[];
 }
 
 /** A body with its number. */
-export interface Written {
+export interface WrittenBody {
   readonly kind: Kind;
   readonly sequence: number;
+  readonly hash: string;
   readonly body: string;
 }
 
@@ -94,18 +95,16 @@ export function addBlock(
     addHash(rows, 'evm_tx', tx.hash, sequence, 1);
   }
   const { height, hash, parent_hash, timestamp } = block;
-  rows.cursor.push(
-    JSON.stringify({
-      height,
-      hash,
-      parent_hash,
-      timestamp,
-      last_sequence: last.tx,
-      tx_count: block.txs.length,
-      last_evm_sequence: last.evm_tx,
-      evm_tx_count: block.evm_txs.length,
-    }),
-  );
+  rows.cursor.push({
+    height,
+    hash,
+    parent_hash,
+    timestamp,
+    last_sequence: last.tx,
+    tx_count: block.txs.length,
+    last_evm_sequence: last.evm_tx,
+    evm_tx_count: block.evm_txs.length,
+  });
   return { ...before, height, hash, last };
 }
 
@@ -121,19 +120,22 @@ export function addTrace(rows: Rows, trace: DecodedTrace, before: Position, head
     else if (known.first + known.count === sequence) known.count += 1; // else: traced twice by mistake
   }
   for (const [hash, { first, count }] of ofHash) addHash(rows, 'internal_tx', hash, first, count);
-  rows.cursor.push(
-    JSON.stringify({
-      height: trace.height,
-      hash: trace.hash,
-      last_sequence: sequence,
-      frame_count: trace.frames.length,
-    }),
-  );
+  rows.cursor.push({
+    height: trace.height,
+    hash: trace.hash,
+    last_sequence: sequence,
+    frame_count: trace.frames.length,
+  });
   return {
     ...before,
     internal_height: trace.height,
     last: { ...before.last, internal_tx: sequence },
   };
+}
+
+/** The cursor's rows as lines; the last one ends the batch. */
+export function cursorRows({ cursor }: Rows): string[] {
+  return cursor.map((row, index) => JSON.stringify({ ...row, ends_batch: index === cursor.length - 1 }));
 }
 
 /** The rows of account heads that changed. */
@@ -152,13 +154,13 @@ function addItem(
   rows: Rows,
   kind: Kind,
   sequence: number,
-  { body, accounts }: Item,
+  { hash, body, accounts }: Item,
   heads: StagedHeads,
   msg_set: number,
 ): void {
   // A lone surrogate has no UTF-8; the replacement character stands for it.
   rows.bodies.push(`{"kind":"${kind}","sequence":${sequence},"body":${JSON.stringify(body.toWellFormed())}}`);
-  rows.written.push({ kind, sequence, body });
+  rows.written.push({ kind, sequence, hash, body });
   const { named, sent } = accountLists[kind];
   for (const [account, isSender] of accounts) {
     addToList(rows, heads, listKey(named, account), sequence, msg_set);
@@ -175,9 +177,7 @@ function addToList(rows: Rows, heads: StagedHeads, key: ListKey, sequence: numbe
 }
 
 function addHash(rows: Rows, kind: Kind, hash: string, sequence: number, body_count: number): void {
-  rows.hashes.push(
-    `{"kind":"${kind}","hash_hex":"${hash}","sequence":${sequence},"body_count":${body_count}}`,
-  );
+  rows.hashes.push(`{"kind":"${kind}","hash":"${hash}","sequence":${sequence},"body_count":${body_count}}`);
 }
 
 function addLists(keys: Set<ListKey>, kind: Kind, accounts: ReadonlyMap<string, boolean>): void {

@@ -1,11 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '../../common/clickhouse/database.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import type { Cursor } from '../../common/consume.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
+import { createSlices } from '../../common/slices.js';
 import type { DecodedBlock } from '../decode/types.js';
-import { readAccountHeads } from './account-heads.js';
+import { type AccountHead, type ListKey, readAccountHeads } from './account-heads.js';
 import { checkFollows, checkTraces, splitBlocks, splitLines, splitTraces } from './batches.js';
 import { claimChain } from './chain.js';
 import { nothing, type Position, readHashes, readPosition } from './cursor.js';
@@ -16,15 +16,16 @@ import { type FaultPoint, removeAbove } from './remove.js';
 import {
   addBlock,
   addTrace,
+  cursorRows,
   type DecodedTrace,
   headRows,
   listsOfBlocks,
   listsOfTraces,
   type Rows,
   startRows,
-  type Written,
+  type WrittenBody,
 } from './rows.js';
-import { kindOfList, type TableName, tablesOf } from './tables.js';
+import { type TableName, tablesOf } from './tables.js';
 
 export interface StoreOptions {
   readonly database: Database;
@@ -33,8 +34,10 @@ export interface StoreOptions {
   /** Called between any two writes. */
   readonly fault?: FaultPoint | undefined;
   readonly resolveStores?: ResolveStores | undefined;
-  /** Told when more is whole, with the bodies that came with it. */
-  readonly onWritten?: (position: Position, written: readonly Written[]) => void;
+  /** Told when more is whole, with what came with it. */
+  readonly onWritten?: (written: Written) => void;
+  /** Told where the tables are found, after a start or a failure. */
+  readonly onRecovered?: (position: Position) => void;
   /** Told before anything above a position is removed. */
   readonly onUnwind?: (position: Position) => void;
   /** How many ends of account lists to keep in memory. */
@@ -59,7 +62,10 @@ export interface TxStore {
   writeBlocks(blocks: readonly DecodedBlock[]): Promise<void>;
   /** Writes the internal txs of the blocks right after the position's. */
   writeTraces(traces: readonly DecodedTrace[]): Promise<void>;
-  /** Removes every block above a height; 0 removes all. */
+  /**
+   * Removes every block above a height, and below it what was written together with them:
+   * afterwards the position is the end of a batch. 0 removes all.
+   */
   unwind(height: number): Promise<void>;
   /** The blocks between two heights, inclusive, ascending. */
   hashes(from: number, to: number): Promise<Cursor[]>;
@@ -67,12 +73,17 @@ export interface TxStore {
   readonly position: Position;
 }
 
+/** What a batch has added. */
+export interface Written {
+  /** How far the tables are with it. */
+  readonly position: Position;
+  readonly bodies: readonly WrittenBody[];
+  /** The account lists that were appended to, as they are now. */
+  readonly heads: readonly (readonly [ListKey, AccountHead])[];
+}
+
 /** Memory for 200,000 list ends is about 50 MB. */
 const defaultHeadCapacity = 200_000;
-
-const columns: Partial<Record<TableName, string>> = {
-  hashes: ' (kind, hash_hex, sequence, body_count)',
-};
 
 /** Opens the tables for writing; they must have been migrated. */
 export function createTxStore(options: StoreOptions): TxStore {
@@ -81,7 +92,7 @@ export function createTxStore(options: StoreOptions): TxStore {
   const fault = options.fault ?? (() => {});
   const exclusive = createMutex();
   const heads = createHeads(
-    (keys) => readAccountHeads(database, tables, keys, (list) => position.last[kindOfList(list)]),
+    (keys) => readAccountHeads(database, tables, keys, position.last),
     options.headCapacity ?? defaultHeadCapacity,
   );
   const owners = createOwners(database, tables, log, options.resolveStores);
@@ -93,7 +104,7 @@ export function createTxStore(options: StoreOptions): TxStore {
   const insert = async (name: TableName, lines: readonly string[]): Promise<void> => {
     for (const some of splitLines(lines)) {
       await fault(`write ${name}`);
-      await database.insert(`${tables.of(name)}${columns[name] ?? ''}`, some.join('\n'), {
+      await database.insert(tables.of(name), some.join('\n'), {
         name: `tx.write_${name}`,
       });
     }
@@ -131,10 +142,11 @@ export function createTxStore(options: StoreOptions): TxStore {
     const owned: OwnersOfBatch = await owners.find(blocks);
     const [staged, stagedSets] = [await heads.stage(listsOfBlocks(blocks, owned)), sets.stage()];
     const rows = startRows();
+    const slice = createSlices();
     let next = position;
     for (const block of blocks) {
       next = addBlock(rows, block, next, staged, stagedSets, owned);
-      await nextTurn(); // calls are answered meanwhile
+      await slice();
     }
     await insertRows(rows);
     await insert(
@@ -146,12 +158,12 @@ export function createTxStore(options: StoreOptions): TxStore {
       owned.learnt.map((row) => JSON.stringify(row)),
     );
     await insert('account_heads', headRows(staged));
-    await insert('blocks', rows.cursor);
+    await insert('blocks', cursorRows(rows));
     staged.commit();
     stagedSets.commit();
-    position = next;
-    options.onWritten?.(position, rows.written);
     await fault('written');
+    position = next;
+    options.onWritten?.({ position, bodies: rows.written, heads: [...staged.changed()] });
   };
 
   /** A trace may be of a block that was rolled back, here or in the block service. */
@@ -168,18 +180,19 @@ export function createTxStore(options: StoreOptions): TxStore {
   const writeSomeTraces = async (traces: readonly DecodedTrace[]): Promise<void> => {
     const staged = await heads.stage(listsOfTraces(traces));
     const rows = startRows();
+    const slice = createSlices();
     let next = position;
     for (const trace of traces) {
       next = addTrace(rows, trace, next, staged);
-      await nextTurn();
+      await slice();
     }
     await insertRows(rows);
     await insert('account_heads', headRows(staged));
-    await insert('internal_blocks', rows.cursor);
+    await insert('internal_blocks', cursorRows(rows));
     staged.commit();
-    position = next;
-    options.onWritten?.(position, rows.written);
     await fault('written');
+    position = next;
+    options.onWritten?.({ position, bodies: rows.written, heads: [...staged.changed()] });
   };
 
   return {
@@ -191,6 +204,7 @@ export function createTxStore(options: StoreOptions): TxStore {
       exclusive(async () => {
         const found = await readPosition(database, tables);
         const removed = await cutTo(found);
+        options.onRecovered?.(found);
         if (removed > 0) log.warn({ rows: removed, height: found.height }, 'removed what a crash had left');
         return found;
       }),

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+import { randomFrom } from '../support/random.js';
+import { checkContent, checkPaging, everyList } from '../support/tx-lists.js';
+import { type ModelBlock, randomChain, traceOf } from '../support/tx-model.js';
+import { migrateTx, openTx, type TxTables } from '../support/tx-tables.js';
+
+describe('the tables of the tx service', function () {
+  this.timeout(180_000);
+  let database: Database;
+  before(async () => {
+    database = await testDatabase();
+  });
+
+  /** Compares lists with the model: every one, or one in `share`, others each time. */
+  async function expectLists(
+    { reader }: Pick<TxTables, 'reader'>,
+    blocks: readonly ModelBlock[],
+    internal_height: number,
+    share = 1,
+  ): Promise<void> {
+    compared += 1;
+    const lists = everyList(reader, blocks, internal_height);
+    for (const list of lists.filter((_, index) => index % share === compared % share))
+      await checkContent(list);
+  }
+  let compared = 0;
+
+  it('show every list by every filter, in both orders, forward and back, with offsets and totals', async () => {
+    const prefix = uniquePrefix();
+    await migrateTx(database, prefix);
+    const tables = openTx(database, prefix, { headCapacity: 3 });
+    await tables.store.recover();
+    const [chain, blocks]: [ReturnType<typeof randomChain>, ModelBlock[]] = [randomChain(7), []];
+    for (let batch = 0; batch < 8; batch++) {
+      const some = Array.from({ length: 6 }, () => {
+        blocks.push(chain.next(blocks.at(-1)));
+        return blocks.at(-1) as ModelBlock;
+      });
+      await tables.store.writeBlocks(some);
+      await tables.store.writeTraces(some.map(traceOf));
+    }
+    const lists = everyList(tables.reader, blocks, 48);
+    assert.ok(lists.filter(({ bodies }) => bodies.length > 16).length > 10, 'lists longer than a head');
+    for (const [index, list] of lists.entries())
+      await checkPaging(list, [1, 3, 7, 16, 17, 40][index % 6] as number);
+  });
+
+  it('equal a model after random histories of blocks, traces, rollbacks and crashes', async () => {
+    for (const seed of [1, 2, 3]) {
+      const random = randomFrom(seed * 1000 + 17);
+      const prefix = uniquePrefix();
+      await migrateTx(database, prefix);
+      let crashIn = Number.POSITIVE_INFINITY;
+      const fault = () => {
+        crashIn -= 1;
+        if (crashIn < 0) throw new Error('crash');
+      };
+      let tables = openTx(database, prefix, { fault, headCapacity: 5 });
+      await tables.store.recover();
+      const chain = randomChain(seed);
+      let blocks: ModelBlock[] = [];
+      let internal_height = 0;
+      const ends = new Set<number>();
+      for (let step = 0; step < 12; step++) {
+        const before = blocks;
+        if (random.oneIn(3)) crashIn = random.integer(9);
+        try {
+          if (random.oneIn(5) && blocks.length > 0) {
+            const height = random.integer(blocks.length + 1);
+            await tables.store.unwind(height);
+            const { position } = tables.store;
+            assert.ok(position.height <= height && position.internal_height <= position.height);
+            assert.ok(
+              position.height === height || !ends.has(height),
+              'it goes back no further than it must',
+            );
+            blocks = blocks.slice(0, position.height);
+            internal_height = position.internal_height;
+          } else if (random.oneIn(3) && internal_height < blocks.length) {
+            const some = blocks.slice(internal_height, internal_height + 1 + random.integer(3));
+            await tables.store.writeTraces(some.map(traceOf));
+            internal_height += some.length;
+          } else {
+            const added: ModelBlock[] = [];
+            for (let n = 1 + random.integer(4); n > 0; n--)
+              added.push(chain.next([...blocks, ...added].at(-1)));
+            blocks = [...blocks, ...added];
+            await tables.store.writeBlocks(added);
+            for (const { height } of added) ends.delete(height);
+            ends.add(blocks.length);
+          }
+        } catch (error) {
+          assert.match(String(error), /crash/);
+          // A new process: it goes on from what it finds, which is whole.
+          crashIn = Number.POSITIVE_INFINITY;
+          tables = openTx(database, prefix, { fault, headCapacity: 5 });
+          const found = await tables.store.recover();
+          const longer = before.length > blocks.length ? before : blocks;
+          assert.ok(found.height <= longer.length);
+          assert.equal(found.hash, longer[found.height - 1]?.hash ?? '');
+          if (found.height === longer.length) ends.add(found.height);
+          blocks = longer.slice(0, found.height);
+          internal_height = found.internal_height;
+        }
+        crashIn = Number.POSITIVE_INFINITY;
+        if (step % 3 === 2) await expectLists(tables, blocks, internal_height, 3);
+      }
+    }
+  });
+
+  it('survive a stop between any two writes, and show nothing of what was half written', async () => {
+    const prefix = uniquePrefix();
+    await migrateTx(database, prefix);
+    let armed = Number.POSITIVE_INFINITY;
+    const points: string[] = [];
+    const fault = (point: string) => {
+      points.push(point);
+      armed -= 1;
+      if (armed < 0) throw new Error('stopped');
+    };
+    let tables = openTx(database, prefix, { fault });
+    await tables.store.recover();
+    const chain = randomChain(99);
+    const blocks: ModelBlock[] = [];
+    const grow = (n: number) => {
+      const added: ModelBlock[] = [];
+      for (; n > 0; n--) added.push(chain.next([...blocks, ...added].at(-1)));
+      return added;
+    };
+    blocks.push(...grow(3));
+    await tables.store.writeBlocks(blocks);
+    blocks.push(...grow(1));
+    await tables.store.writeBlocks(blocks.slice(3));
+    await tables.store.writeTraces(blocks.slice(0, 2).map(traceOf));
+
+    /** Starts anew, where the recovery itself is stopped at its first point, then at its second, and so on. */
+    const recoverAtLast = async (): Promise<void> => {
+      for (let point = 0; ; point++) {
+        tables = openTx(database, prefix, { fault });
+        armed = point;
+        const isDone = await tables.store.recover().then(
+          () => true,
+          () => false,
+        );
+        armed = Number.POSITIVE_INFINITY;
+        if (isDone) return;
+      }
+    };
+
+    /** Stops the work at each point in turn, with a new process after each, until none stops it. */
+    const stopEverywhere = async (
+      work: (tables: TxTables) => Promise<void>,
+      isDone: () => boolean,
+    ): Promise<number> => {
+      for (let point = 0; ; point++) {
+        armed = point;
+        const stopped = await work(tables).then(
+          () => false,
+          (error: unknown) => {
+            assert.match(String(error), /stopped/);
+            return true;
+          },
+        );
+        armed = Number.POSITIVE_INFINITY;
+        if (!stopped) return point;
+        await recoverAtLast();
+        if (isDone()) return point;
+      }
+    };
+
+    const added = grow(3);
+    points.length = 0;
+    const stops = await stopEverywhere(
+      async ({ store, reader }) => {
+        try {
+          await store.writeBlocks(added);
+        } catch (error) {
+          const seen = reader.head.position.height > 4 ? [...blocks, ...added] : blocks;
+          await expectLists({ reader }, seen, 2, 4);
+          throw error;
+        }
+      },
+      () => tables.head.position.height === 7,
+    );
+    blocks.push(...added);
+    assert.ok(stops >= 6, `blocks are written in ${stops} steps`);
+    for (const table of ['bodies', 'hashes', 'account_items', 'account_heads', 'msg_set_txs', 'blocks'])
+      assert.ok(points.includes(`write ${table}`), table);
+    await expectLists(tables, blocks, 2);
+
+    const traced = await stopEverywhere(
+      ({ store }) => store.writeTraces(blocks.slice(2, 6).map(traceOf)),
+      () => tables.head.position.internal_height === 6,
+    );
+    assert.ok(traced >= 5, `traces are written in ${traced} steps`);
+    await expectLists(tables, blocks, 6);
+
+    points.length = 0;
+    const cuts = await stopEverywhere(
+      ({ store }) => store.unwind(3),
+      () => tables.head.position.height === 3,
+    );
+    assert.ok(cuts >= 1, `an unwind has ${cuts} steps before the cursor is cut`);
+    blocks.length = 3;
+    await expectLists(tables, blocks, 2);
+
+    // Another chain in its place, on the same numbers.
+    const fork = randomChain(1234);
+    while (blocks.length < 9) {
+      const block = { ...fork.next(blocks.at(-1)) };
+      await tables.store.writeBlocks([block]);
+      blocks.push(block);
+    }
+    await tables.store.writeTraces(blocks.slice(2).map(traceOf));
+    await expectLists(tables, blocks, 9);
+    await tables.store.unwind(0);
+    await expectLists(tables, [], 0);
+  });
+});

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { migrate, readMigrations } from '../../services/common/clickhouse/migrate.js';
+import { createLog } from '../../services/common/log.js';
+import { packageRoot } from '../../services/common/paths.js';
+import { createHead, type Head } from '../../services/tx/read/head.js';
+import { createReader, type Reader } from '../../services/tx/read/reader.js';
+import { takeOver, takeOverRecovered } from '../../services/tx/read/take-over.js';
+import type { ResolveStores } from '../../services/tx/store/owners.js';
+import type { FaultPoint } from '../../services/tx/store/remove.js';
+import { createTxStore, type TxStore } from '../../services/tx/store/store.js';
+import { tablesOf } from '../../services/tx/store/tables.js';
+import { storeOwner } from './tx-model.js';
+
+/** The tx service's tables with a writer and a reader, as in one process. */
+export interface TxTables {
+  readonly store: TxStore;
+  readonly reader: Reader;
+  readonly head: Head;
+}
+
+export interface TxTablesOptions {
+  readonly cacheBytes?: number;
+  readonly fault?: FaultPoint;
+  readonly headCapacity?: number;
+  readonly resolveStores?: ResolveStores;
+}
+
+/** Migrates a database of its own for a prefix. */
+export async function migrateTx(database: Database, prefix: string): Promise<void> {
+  const migrations = readMigrations(join(packageRoot, 'services/tx/schema'));
+  await migrate(database, migrations, { database: `${prefix}_tx`, cluster: '' });
+}
+
+/** Opens migrated tables anew, as a process that starts does: nothing is in memory. */
+export function openTx(database: Database, prefix: string, options: TxTablesOptions = {}): TxTables {
+  const target = { database: `${prefix}_tx`, cluster: '' };
+  const head = createHead();
+  const reader = createReader({
+    database,
+    tables: tablesOf(target),
+    head,
+    cacheBytes: options.cacheBytes ?? 1024 * 1024,
+    atOnce: 1,
+    writesToo: true,
+  });
+  const store = createTxStore({
+    database,
+    target,
+    log: createLog('silent'),
+    fault: options.fault,
+    resolveStores:
+      options.resolveStores ??
+      (async (stores) => new Map([...storeOwner].filter(([store]) => stores.includes(store)))),
+    headCapacity: options.headCapacity ?? 1_000,
+    onWritten: (written) => takeOver(reader, head, written),
+    onRecovered: (position) => takeOverRecovered(head, position),
+    onUnwind: (position) => head.cutTo(position),
+  });
+  return { store, reader, head };
+}
