@@ -48,7 +48,10 @@ async function pageOfPlaces(
   const isPastEnd = bodies.length === 0 && window.offset > 0 && total > 0;
   const end = request.reverse ? 0 : Number.MAX_SAFE_INTEGER;
   const previous_key = isPastEnd ? encodeKey(name, 'before', [end]) : page.pagination.previous_key;
-  return { bodies, pagination: { ...page.pagination, previous_key } };
+  // The page that such a key leads to: no item stands where it was anchored, so none follows.
+  const isLast = window.flipped && Number(window.anchor?.[0]) === end;
+  const next_key = isLast ? '' : page.pagination.next_key;
+  return { bodies, pagination: { ...page.pagination, next_key, previous_key } };
 }
 
 /** A list without items. */
