@@ -54,7 +54,7 @@ function boundsOf(request: PageRequest, { name, first, last }: DenseList): [from
   }
   const { side, position } = decodeKey(name, request.key, 1);
   const anchor = Number(position[0]);
-  if (!Number.isSafeInteger(anchor))
+  if (!/^\d+$/.test(position[0] ?? '') || !Number.isSafeInteger(anchor))
     throw invalidArgument(`pagination.key ${JSON.stringify(request.key)} is not a key of this list`);
   // Upwards from the anchor, or downwards.
   const upwards = (side === 'after') !== reverse;
