@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const child = fileURLToPath(new URL('../support/tx-crash-child.js', import.meta.url));
+
+/** Runs the writing process; gives what it printed, or the signal that ended it. */
+function run(folder: string, killAt: number): Promise<{ signal: string | null; printed: string }> {
+  return new Promise((resolve, reject) => {
+    const running = spawn(process.execPath, [child, folder, '5', String(killAt)], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let [printed, errors] = ['', ''];
+    running.stdout.on('data', (chunk) => {
+      printed += chunk;
+    });
+    running.stderr.on('data', (chunk) => {
+      errors += chunk;
+    });
+    running.on('error', reject);
+    running.on('close', (code, signal) => {
+      if (code !== 0 && signal !== 'SIGKILL') reject(new Error(`ended with ${code} ${signal}: ${errors}`));
+      else resolve({ signal, printed });
+    });
+  });
+}
+
+describe('a tx service that is killed', function () {
+  this.timeout(120_000);
+  const folders: string[] = [];
+  const folder = (): string => {
+    folders.push(mkdtempSync(join(tmpdir(), 'weft-kill-')));
+    return folders.at(-1) as string;
+  };
+  after(() => {
+    for (const path of folders) rmSync(path, { recursive: true, force: true });
+  });
+
+  it('ends up, however often it is killed, with the lists of one that was not', async () => {
+    const undisturbed = await run(folder(), -1);
+    assert.match(undisturbed.printed, /^[0-9a-f]{64}$/);
+    const path = folder();
+    let kills = 0;
+    for (const killAt of [4, 9, 2, 13, 6, 1]) {
+      const { signal, printed } = await run(path, killAt);
+      if (signal === 'SIGKILL') kills += 1;
+      else assert.equal(printed, undisturbed.printed);
+    }
+    assert.ok(kills >= 4, `it was killed ${kills} times`);
+    assert.deepEqual(await run(path, -1), undisturbed);
+  });
+});
