@@ -28,6 +28,23 @@ const positions = [
   ],
 ];
 
+/** One route's list with filters of all kinds, each ready for more parameters. */
+function variantsFor({ known }: Subject): string[] {
+  const account = '/indexer/tx/v1/txs/by_account';
+  return [
+    '/indexer/tx/v1/txs?',
+    '/indexer/tx/v1/txs?msgs=minievm.evm.v1.MsgCall&',
+    '/indexer/tx/v1/txs?msgs=minievm.evm.v1.MsgCall,cosmos.bank.v1beta1.MsgSend&',
+    '/indexer/tx/v1/txs/by_height/52?',
+    '/indexer/tx/v1/txs/by_height/53?',
+    '/indexer/tx/v1/txs/by_height/52?msgs=minievm.evm.v1.MsgCall&',
+    `${account}/${known.account}?`,
+    `${account}/${known.account}?is_signer=true&`,
+    `${account}/${known.account}?msgs=minievm.evm.v1.MsgCall&`,
+    `${account}/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266?`,
+  ];
+}
+
 /** Page keys of other lists, cut, changed and made up. */
 export function describeHostileKeys(routes: readonly ApiRoute[], subject: () => Subject): void {
   const lists = listsOf(routes);
@@ -54,20 +71,7 @@ export function describeHostileKeys(routes: readonly ApiRoute[], subject: () => 
     }));
 
   it('a key of the same list with another filter is refused', async () => {
-    const account = '/indexer/tx/v1/txs/by_account';
-    const { known } = subject();
-    const variants = [
-      '/indexer/tx/v1/txs?',
-      '/indexer/tx/v1/txs?msgs=minievm.evm.v1.MsgCall&',
-      '/indexer/tx/v1/txs?msgs=minievm.evm.v1.MsgCall,cosmos.bank.v1beta1.MsgSend&',
-      '/indexer/tx/v1/txs/by_height/52?',
-      '/indexer/tx/v1/txs/by_height/53?',
-      '/indexer/tx/v1/txs/by_height/52?msgs=minievm.evm.v1.MsgCall&',
-      `${account}/${known.account}?`,
-      `${account}/${known.account}?is_signer=true&`,
-      `${account}/${known.account}?msgs=minievm.evm.v1.MsgCall&`,
-      `${account}/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266?`,
-    ];
+    const variants = variantsFor(subject());
     const own: string[] = [];
     for (const path of variants) {
       const { pagination } = jsonOf<ListAnswer>(await ask(subject(), `${path}pagination.limit=1`));
@@ -104,6 +108,24 @@ export function describeHostileKeys(routes: readonly ApiRoute[], subject: () => 
         for (const parts of [part, `${part}.${part}`]) await isPageOrRefused(key.slice(0, 9) + parts);
       }
     })).timeout(40_000);
+
+  it('an offset past the end leads back to the last page, and that one nowhere further', () =>
+    forEach([...lists.map((route) => `${pathOf(route)}?`), ...variantsFor(subject())], async (path) => {
+      for (const reverse of [true, false]) {
+        const page = async (query: string): Promise<ListAnswer> =>
+          jsonOf(await ask(subject(), `${path}pagination.reverse=${reverse}&pagination.limit=2&${query}`));
+        const total = Number((await page('')).pagination.total);
+        const last = await page(`pagination.offset=${total - 2}`);
+        assert.equal(last.pagination.next_key, '', path);
+        for (const offset of [total, total + 1, total + 1_000]) {
+          const none = await page(`pagination.offset=${offset}`);
+          const { previous_key } = none.pagination;
+          const pagination = { next_key: '', previous_key, total: String(total) };
+          assert.deepEqual(none, { [Object.keys(last)[0] as string]: [], pagination });
+          assert.deepEqual(await page(`pagination.key=${previous_key}`), last, `${path} ${offset}`);
+        }
+      }
+    }));
 
   it('the limit may change from page to page, and a key wins over an offset', () =>
     forEach(keys, async ({ route, key }) => {
