@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { QueryTimeout } from '../../services/common/clickhouse/database.js';
+import { createHead } from '../../services/tx/read/head.js';
+import { getByHash, listAll, listByAccount } from '../../services/tx/read/lists.js';
+import { lookAtTables } from '../../services/tx/read/poll.js';
+import { createReader } from '../../services/tx/read/reader.js';
+import { tablesOf } from '../../services/tx/store/tables.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+import { busy, listsOf, type ModelBlock, randomChain } from '../support/tx-model.js';
+import { migrateTx, openTx } from '../support/tx-tables.js';
+
+const page = { key: '', offset: 0, limit: 10, count_total: true, reverse: true };
+
+/** Passes statements on and counts them by name. */
+function counted(database: Database): { database: Database; names: string[] } {
+  const names: string[] = [];
+  return {
+    names,
+    database: {
+      ...database,
+      rows: (sql, params, options) => {
+        names.push(options.name);
+        return database.rows(sql, params, options);
+      },
+      bytes: (sql, format, params, options) => {
+        names.push(options.name);
+        return database.bytes(sql, format, params, options);
+      },
+    },
+  };
+}
+
+describe('reading the tables of the tx service', function () {
+  this.timeout(60_000);
+  let prefix = '';
+  let blocks: ModelBlock[] = [];
+  const chain = randomChain(77);
+  const more = (count: number): ModelBlock[] => {
+    for (let made = 0; made < count; made++) blocks.push(chain.next(blocks.at(-1)));
+    return blocks.slice(-count);
+  };
+  beforeEach(async () => {
+    prefix = uniquePrefix();
+    blocks = [];
+    await migrateTx(await testDatabase(), prefix);
+  });
+  const ofBusy = (): string[] =>
+    listsOf(blocks, 0)
+      .txs.filter(({ accounts }) => accounts.has(busy))
+      .map(({ body }) => body)
+      .reverse();
+
+  it('asks once for what many ask at the same time, and not again for what it remembers', async () => {
+    const { database, names } = counted(await testDatabase());
+    const { store, reader } = openTx(database, prefix);
+    await store.recover();
+    await store.writeBlocks(more(20));
+    const cold = openTx(database, prefix);
+    await cold.store.recover();
+    const { txs } = listsOf(blocks, 0);
+    names.length = 0;
+    const found = await Promise.all(txs.map(({ hash }) => getByHash(cold.reader, 'tx', hash, {})));
+    assert.deepEqual(
+      found.map(String),
+      txs.map(({ body }) => body),
+    );
+    assert.ok(names.length <= 4, `${txs.length} txs by ${names.length} statements`);
+    names.length = 0;
+    await Promise.all(txs.map(({ hash }) => getByHash(cold.reader, 'tx', hash, {})));
+    await Promise.all(txs.map(({ hash }) => getByHash(reader, 'tx', hash, {})));
+    await listByAccount(reader, 'tx', busy, false, page, {});
+    await listAll(reader, 'tx', page, {});
+    assert.deepEqual(names, []);
+  });
+
+  it('shows the new end of a list as soon as it is written, here and in other processes', async () => {
+    const database = await testDatabase();
+    const { store, reader } = openTx(database, prefix);
+    await store.recover();
+    const head = createHead();
+    const tables = tablesOf({ database: `${prefix}_tx`, cluster: '' });
+    const other = createReader({
+      database,
+      tables,
+      head,
+      cacheBytes: 1_000_000,
+      atOnce: 1,
+      writesToo: false,
+    });
+    for (let round = 0; round < 6; round++) {
+      await store.writeBlocks(more(2));
+      await lookAtTables(database, tables, head);
+      for (const some of [reader, other]) {
+        const { bodies, pagination } = await listByAccount(some, 'tx', busy, false, page, {});
+        assert.deepEqual(bodies.map(String), ofBusy().slice(0, 10));
+        assert.equal(pagination.total, String(ofBusy().length));
+      }
+    }
+    const before = head.revision;
+    await store.unwind(8);
+    blocks = blocks.slice(0, 8);
+    await store.writeBlocks(more(5));
+    await lookAtTables(database, tables, head);
+    assert.notEqual(head.revision, before, 'a rollback shows, although the height is higher again');
+    for (const some of [reader, other]) {
+      const { bodies } = await listByAccount(some, 'tx', busy, false, page, {});
+      assert.deepEqual(bodies.map(String), ofBusy().slice(0, 10));
+    }
+  });
+
+  it('does not show what is above the cursor, although it is in the tables', async () => {
+    const database = await testDatabase();
+    const { store, reader } = openTx(database, prefix, {
+      fault: (point) => {
+        if (point === 'write blocks' && blocks.length > 6) throw new Error('stopped');
+      },
+    });
+    await store.recover();
+    await store.writeBlocks(more(6));
+    const seen = ofBusy();
+    const txs = listsOf(blocks, 0).txs.length;
+    await assert.rejects(store.writeBlocks(more(4)), /stopped/);
+    for (const account of [
+      busy,
+      ...blocks.flatMap((block) => block.txs.flatMap((tx) => [...tx.accounts.keys()])),
+    ]) {
+      const expected = listsOf(blocks.slice(0, 6), 0).txs.filter((tx) => tx.accounts.has(account)).length;
+      const { pagination } = await listByAccount(reader, 'tx', account, false, { ...page, limit: 1 }, {});
+      assert.equal(pagination.total, String(expected), account);
+    }
+    assert.deepEqual(
+      (await listByAccount(reader, 'tx', busy, false, page, {})).bodies.map(String),
+      seen.slice(0, 10),
+    );
+    assert.equal((await listAll(reader, 'tx', page, {})).pagination.total, String(txs));
+    const unseen = blocks.slice(6).flatMap((block) => block.txs)[0];
+    assert.ok(unseen !== undefined);
+    assert.equal(await getByHash(reader, 'tx', unseen.hash, {}), undefined);
+    await assert.rejects(store.writeBlocks([]), /must be recovered/);
+  });
+
+  it('gives up when the caller no longer waits', async () => {
+    const { store } = openTx(await testDatabase(), prefix);
+    await store.recover();
+    await store.writeBlocks(more(5));
+    const cold = openTx(await testDatabase(), prefix, { cacheBytes: 0 });
+    await cold.store.recover();
+    await assert.rejects(listAll(cold.reader, 'tx', page, { deadline: Date.now() - 1 }), QueryTimeout);
+    assert.equal(
+      (await listAll(cold.reader, 'tx', page, { deadline: Date.now() + 5_000 })).bodies.length,
+      10,
+    );
+  });
+
+  it('finds the newest of two txs with the same bytes', async () => {
+    const { store, reader } = openTx(await testDatabase(), prefix);
+    await store.recover();
+    const [first, second] = more(2) as [ModelBlock, ModelBlock];
+    const tx = (body: string) => ({ hash: 'f'.repeat(64), body, msgs: [], accounts: new Map(), stores: [] });
+    await store.writeBlocks([{ ...first, txs: [tx('{"code":5}')] }]);
+    assert.equal(String(await getByHash(reader, 'tx', 'f'.repeat(64), {})), '{"code":5}');
+    await store.writeBlocks([{ ...second, txs: [tx('{"code":0}')] }]);
+    const cold = openTx(await testDatabase(), prefix);
+    await cold.store.recover();
+    for (const some of [reader, cold.reader])
+      assert.equal(String(await getByHash(some, 'tx', 'f'.repeat(64), {})), '{"code":0}');
+  });
+});

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { createLog } from '../../services/common/log.js';
+import type { DecodedBlock } from '../../services/tx/decode/types.js';
+import {
+  type AccountHead,
+  type ListKey,
+  latestKept,
+  listKey,
+} from '../../services/tx/store/account-heads.js';
+import { checkFollows, checkTraces, splitBlocks, splitLines } from '../../services/tx/store/batches.js';
+import { nothing } from '../../services/tx/store/cursor.js';
+import { createHeads } from '../../services/tx/store/heads.js';
+import { createMsgSets } from '../../services/tx/store/msg-sets.js';
+import { createOwners } from '../../services/tx/store/owners.js';
+import { addTrace, startRows } from '../../services/tx/store/rows.js';
+import { tablesOf } from '../../services/tx/store/tables.js';
+
+const block = (height: number, txs: number, bodyLength = 10): DecodedBlock => ({
+  height,
+  hash: `H${height}`,
+  parent_hash: height === 1 ? '' : `H${height - 1}`,
+  timestamp: '',
+  txs: Array.from({ length: txs }, () => ({
+    hash: '',
+    body: 'x'.repeat(bodyLength),
+    msgs: [],
+    accounts: new Map<string, boolean>(),
+    stores: [],
+  })),
+  evm_txs: [],
+  stores: [],
+  problems: [],
+});
+const heightsOf = (batches: DecodedBlock[][]): number[][] =>
+  batches.map((batch) => batch.map(({ height }) => height));
+
+describe('batches of blocks', () => {
+  it('hold a thousand txs or four million characters, and never cut a block', () => {
+    assert.deepEqual(heightsOf(splitBlocks([block(1, 600), block(2, 400), block(3, 1)])), [[1, 2], [3]]);
+    assert.deepEqual(heightsOf(splitBlocks([block(1, 5_000), block(2, 0), block(3, 1)])), [[1], [2, 3]]);
+    const wide = [block(1, 2, 2_000_000), block(2, 1, 2_000_000), block(3, 1)];
+    assert.deepEqual(heightsOf(splitBlocks(wide)), [[1], [2, 3]]);
+    const empty = Array.from({ length: 2_500 }, (_, index) => block(index + 1, 0));
+    assert.deepEqual(
+      splitBlocks(empty).map(({ length }) => length),
+      [1_000, 1_000, 500],
+    );
+    assert.deepEqual(splitBlocks([]), []);
+  });
+
+  it('have lines that go into inserts whole and in order', () => {
+    const lines = ['a'.repeat(900_000), 'b'.repeat(200_000), 'c', 'd'.repeat(3_000_000), 'e'];
+    assert.deepEqual(
+      splitLines(lines).map((part) => part.map((line) => line[0]).join('')),
+      ['a', 'bc', 'd', 'e'],
+    );
+    assert.deepEqual(splitLines([]), []);
+  });
+
+  it('must follow what is written', () => {
+    const at = { ...nothing, height: 5, hash: 'H5' };
+    checkFollows(at, [block(6, 0), block(7, 0)]);
+    checkFollows(nothing, [block(40, 0), block(41, 0)]);
+    for (const wrong of [
+      [block(7, 0)],
+      [block(5, 0)],
+      [block(6, 0), block(8, 0)],
+      [{ ...block(6, 0), parent_hash: 'other' }],
+    ])
+      assert.throws(() => checkFollows(at, wrong), /does not follow/);
+    const trace = (height: number) => ({ height, hash: `H${height}`, frames: [] });
+    checkTraces({ ...at, internal_height: 3 }, [trace(4), trace(5)]);
+    checkTraces(at, [trace(2), trace(3)]);
+    assert.throws(() => checkTraces({ ...at, internal_height: 3 }, [trace(5)]), /do not follow/);
+    assert.throws(() => checkTraces({ ...at, internal_height: 3 }, [trace(3)]), /do not follow/);
+    assert.throws(() => checkTraces(at, [trace(6)]), /before its txs/);
+  });
+});
+
+describe('the ends of account lists', () => {
+  const key: ListKey = listKey('tx', 'aa');
+
+  it('count on from what the tables say, and are read once', async () => {
+    const reads: ListKey[][] = [];
+    const heads = createHeads(async (keys) => {
+      reads.push([...keys]);
+      return new Map<ListKey, AccountHead>([[key, { count: 40, latest: [9, 8] }]]);
+    }, 10);
+    const first = await heads.stage(new Set([key, listKey('tx', 'bb')]));
+    assert.deepEqual(
+      [first.append(key, 11), first.append(key, 12), first.append(listKey('tx', 'bb'), 12)],
+      [41, 42, 1],
+    );
+    assert.deepEqual([...first.changed()].find(([name]) => name === key)?.[1], {
+      count: 42,
+      latest: [12, 11, 9, 8],
+    });
+    const abandoned = await heads.stage(new Set([key]));
+    assert.equal(abandoned.append(key, 11), 41, 'what is not committed does not count');
+    first.commit();
+    const next = await heads.stage(new Set([key]));
+    assert.equal(next.append(key, 13), 43);
+    assert.deepEqual(reads, [[key, 'tx/bb'], [key]]);
+    heads.clear();
+    assert.equal((await heads.stage(new Set([key]))).append(key, 13), 41);
+  });
+
+  it('remember as many sequences as a head holds', async () => {
+    const heads = createHeads(async () => new Map(), 10);
+    const staged = await heads.stage(new Set([key]));
+    for (let sequence = 1; sequence <= latestKept + 5; sequence++) staged.append(key, sequence);
+    const [[, head] = []] = [...staged.changed()];
+    assert.equal(head?.latest.length, latestKept);
+    assert.deepEqual(head?.latest.slice(0, 2), [latestKept + 5, latestKept + 4]);
+  });
+});
+
+describe('sets of message types', () => {
+  it('have one number, in whatever order and however often a type comes', () => {
+    const sets = createMsgSets([{ msg_set: 4, msgs: ['a', 'b'], first_sequence: 2 }]);
+    const staged = sets.stage();
+    assert.equal(staged.numberOf([], 9), 0);
+    assert.equal(staged.numberOf(['b', 'a', 'b'], 9), 4);
+    assert.equal(staged.numberOf(['c'], 9), 5);
+    assert.equal(staged.numberOf(['a,b'], 10), 6, 'a comma in a type makes no other set of it');
+    assert.equal(staged.numberOf(['c', 'c'], 11), 5);
+    assert.deepEqual(staged.added(), [
+      { msg_set: 5, msgs: ['c'], first_sequence: 9 },
+      { msg_set: 6, msgs: ['a,b'], first_sequence: 10 },
+    ]);
+    assert.equal(sets.stage().numberOf(['d'], 9), 5, 'what is not committed does not count');
+    staged.commit();
+    assert.equal(sets.stage().numberOf(['d'], 12), 7);
+  });
+});
+
+describe('owners of stores', () => {
+  const withStores = (
+    height: number,
+    named: string[],
+    created: Record<string, string> = {},
+  ): DecodedBlock => {
+    const made = block(height, 1);
+    for (const tx of made.txs) tx.stores = named;
+    return { ...made, stores: Object.entries(created).map(([store, owner]) => ({ store, owner })) };
+  };
+  const tableWith = (rows: Record<string, string>, asked: string[][] = []): Database =>
+    ({
+      rows: async (_sql: string, { stores }: { stores: string[] }) => {
+        asked.push(stores);
+        return stores
+          .filter((store) => rows[store] !== undefined)
+          .map((store) => ({ store, owner: rows[store] }));
+      },
+    }) as unknown as Database;
+  const tables = tablesOf({ database: 'd', cluster: '' });
+  const log = createLog('silent');
+
+  it('come from the batch, then the table, then the node, and are kept', async () => {
+    const [asked, resolved]: [string[][], string[][]] = [[], []];
+    const owners = createOwners(tableWith({ s2: 'o2' }, asked), tables, log, async (stores) => {
+      resolved.push([...stores]);
+      return new Map([['s3', 'o3']]);
+    });
+    const found = await owners.find([withStores(7, ['s1', 's2']), withStores(8, ['s3', 's4'], { s1: 'o1' })]);
+    assert.deepEqual([...found.of].sort(), [
+      ['s1', 'o1'],
+      ['s2', 'o2'],
+      ['s3', 'o3'],
+    ]);
+    assert.deepEqual(found.learnt, [
+      { store: 's1', owner: 'o1', height: 8 },
+      { store: 's3', owner: 'o3', height: 8 },
+    ]);
+    const again = await owners.find([withStores(9, ['s1', 's2', 's3', 's4'])]);
+    assert.deepEqual([...again.of.keys()].sort(), ['s1', 's2', 's3']);
+    assert.deepEqual([asked, resolved], [[['s2', 's3', 's4'], ['s4']], [['s3', 's4']]]);
+  });
+
+  it('are not known when the node fails, and nothing stops', async () => {
+    const owners = createOwners(tableWith({}), tables, log, async () => {
+      throw new Error('502');
+    });
+    const found = await owners.find([withStores(7, ['s1'])]);
+    assert.deepEqual([found.of.size, found.learnt], [0, []]);
+  });
+});
+
+describe('rows of traces', () => {
+  it('point to the frames of a tx, and only to the first ones when it is traced twice', async () => {
+    const frame = (hash: string, index: number) => ({
+      hash,
+      parent_index: -1,
+      index,
+      body: '{}',
+      accounts: new Map(),
+    });
+    const rows = startRows();
+    const heads = await createHeads(async () => new Map(), 10).stage(new Set());
+    const before = { ...nothing, last: { ...nothing.last, internal_tx: 100 } };
+    const frames = [frame('aa', 0), frame('aa', 1), frame('bb', 0), frame('aa', 0)];
+    const after = addTrace(rows, { height: 3, hash: 'H3', frames }, before, heads);
+    assert.deepEqual([after.internal_height, after.last.internal_tx], [3, 104]);
+    assert.deepEqual(
+      rows.hashes.map((line) => JSON.parse(line)),
+      [
+        { kind: 'internal_tx', hash: 'aa', sequence: 101, body_count: 2 },
+        { kind: 'internal_tx', hash: 'bb', sequence: 103, body_count: 1 },
+      ],
+    );
+  });
+});
