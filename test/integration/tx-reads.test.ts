@@ -147,10 +147,9 @@ describe('reading the tables of the tx service', function () {
     const cold = openTx(await testDatabase(), prefix, { cacheBytes: 0 });
     await cold.store.recover();
     await assert.rejects(listAll(cold.reader, 'tx', page, { deadline: Date.now() - 1 }), QueryTimeout);
-    assert.equal(
-      (await listAll(cold.reader, 'tx', page, { deadline: Date.now() + 5_000 })).bodies.length,
-      10,
-    );
+    const { bodies } = await listAll(cold.reader, 'tx', page, { deadline: Date.now() + 5_000 });
+    assert.equal(bodies.length, Math.min(10, listsOf(blocks, 0).txs.length));
+    assert.notEqual(bodies.length, 0);
   });
 
   it('finds the newest of two txs with the same bytes', async () => {
