@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const out = process.argv[2] ?? 'services/common/gen';
-const buf = (...args) => execFileSync('npx', ['--no', 'buf', ...args], { stdio: 'inherit' });
+const buf = (...args) => execFileSync('node_modules/.bin/buf', args, { stdio: 'inherit' });
 
 mkdirSync(out, { recursive: true });
 const template = {

@@ -2,11 +2,14 @@
 // unit, integration and API tests. Arguments go to mocha (`npm test -- -g pages`).
 import { spawnSync } from 'node:child_process';
 
+// Not through npx, which takes options such as -g for its own.
+const tool = (name) => `node_modules/.bin/${name}`;
+
 const steps = [
   ['types', process.execPath, ['tools/build.mjs', 'tsconfig.json']],
-  ['lint', 'npx', ['--no', 'biome', 'check', '.']],
-  ['protos', 'npx', ['--no', 'buf', 'lint']],
-  ['tests', 'npx', ['--no', 'mocha', ...process.argv.slice(2)]],
+  ['lint', tool('biome'), ['check', '.']],
+  ['protos', tool('buf'), ['lint']],
+  ['tests', tool('mocha'), process.argv.slice(2)],
 ];
 
 for (const [name, command, args] of steps) {

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { fetchCometBlock } from '../common/chain/comet.js';
+import { retryDelay } from '../common/chain/endpoints.js';
 import { messageOf } from '../common/errors.js';
 import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
@@ -53,12 +54,14 @@ const confirmations = { count: 3, wait_ms: 300 };
 export async function follow(options: FollowOptions): Promise<void> {
   const { head, signal, log, metrics, mutex, store } = options;
   let halfWritten = false;
+  let failures = 0;
   while (!signal.aborted) {
     try {
       if (halfWritten) await mutex(() => store.unwind(head.last?.height ?? 0));
       halfWritten = false;
       const from = head.last === undefined ? await firstHeight(options) : head.last.height + 1;
       if (!signal.aborted) await followFrom(from, options);
+      failures = 0;
     } catch (error) {
       if (signal.aborted) return;
       halfWritten = true;
@@ -67,7 +70,7 @@ export async function follow(options: FollowOptions): Promise<void> {
         { err: error, height: head.last?.height },
         `following the chain failed, will be tried again: ${messageOf(error)}`,
       );
-      await sleep(1_000, signal);
+      await sleep(retryDelay(failures++), signal);
     }
   }
 }

@@ -46,9 +46,11 @@ class TracingOff extends Error {
 /** Follows the blocks with their traces until the signal. */
 export async function followTraces(options: TraceOptions): Promise<void> {
   const { head, log, signal, metrics } = options;
+  let failures = 0;
   while (!signal.aborted) {
     try {
       await traceNext(options);
+      failures = 0;
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof TracingOff) {
@@ -61,7 +63,7 @@ export async function followTraces(options: TraceOptions): Promise<void> {
         { err: error, height: head.trace_height },
         `tracing failed, will be tried again: ${messageOf(error)}`,
       );
-      await sleep(1_000, signal);
+      await sleep(retryDelay(failures++), signal);
     }
   }
 }

@@ -72,10 +72,12 @@ describe('block service', () => {
         facts.txs.reduce((sum, tx) => sum + tx.gas_used, 0),
       );
       assert.ok(blocks.every((each) => each.chain_id === facts.chain_id && each.timestamp.endsWith('Z')));
-      assert.ok(
-        blocks.every((each) => each.proposer?.operator_address.startsWith('initvaloper1')),
-        'every proposer is known',
-      );
+      await eventually(async () => {
+        const { blocks: now } = await callRpc(block.client.listBlocks.bind(block.client), {
+          pagination: page,
+        });
+        return now.every((each) => each.proposer?.operator_address.startsWith('initvaloper1'));
+      }, 'every proposer to be known');
 
       const raws = await streamed(block, facts.height);
       assert.deepEqual(
