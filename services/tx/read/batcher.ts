@@ -91,6 +91,9 @@ export function createBatcher<Key, Value>(
     });
 }
 
+/** Request ids that a query for many calls carries at most: enough to find it by. */
+const idsShown = 8;
+
 /** What a query for several calls carries: it may run as long as the most patient one waits. */
 function joinCalls(calls: readonly Call[]): Call {
   const deadlines = calls.map(({ deadline }) => deadline);
@@ -99,6 +102,6 @@ function joinCalls(calls: readonly Call[]): Call {
     deadline: deadlines.some((deadline) => deadline === undefined)
       ? undefined
       : Math.max(...(deadlines as number[])),
-    request_id: ids.length === 0 ? undefined : ids.join(','),
+    request_id: ids.length === 0 ? undefined : ids.slice(0, idsShown).join(','),
   };
 }
