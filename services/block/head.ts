@@ -1,4 +1,4 @@
-import type { RawBlock } from '../common/gen/indexer/block/v1/block.js';
+import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
 import { type Bell, createBell } from '../common/signal.js';
 import type { HeaderRow } from './store.js';
 
@@ -20,12 +20,41 @@ export interface Head {
   reset(range: { first: HeaderRow; last: HeaderRow } | undefined, trace_height: number): void;
   /** Adds blocks that are written. */
   append(blocks: readonly RawBlock[], last: HeaderRow): void;
-  setTraceHeight(height: number): void;
+  /** Adds traces that are written. */
+  appendTraces(traces: readonly RawTrace[]): void;
   setNodeHeight(height: number): void;
   /** Says that answers about the past may have changed. */
   revise(): void;
   /** The newest blocks from a height on, if memory has them all; undefined otherwise. */
   tail(from: number): readonly RawBlock[] | undefined;
+  /** The same for traces. */
+  traceTail(from: number): readonly RawTrace[] | undefined;
+}
+
+/** The newest items by height, as many as fit into a number of bytes. */
+function createTail<T extends { readonly height: number; readonly material: Uint8Array }>(bytes: number) {
+  let items: T[] = [];
+  let held = 0;
+  return {
+    clear(): void {
+      items = [];
+      held = 0;
+    },
+    add(more: readonly T[]): void {
+      for (const item of more) {
+        items.push(item);
+        held += item.material.length;
+      }
+      let dropped = 0;
+      while (held > bytes && dropped < items.length - 1) held -= items[dropped++]?.material.length ?? 0;
+      if (dropped > 0) items = items.slice(dropped);
+    },
+    /** Those from a height on; undefined when some of them are gone. */
+    from(height: number): readonly T[] | undefined {
+      const first = items[0];
+      return first === undefined || height < first.height ? undefined : items.slice(height - first.height);
+    },
+  };
 }
 
 /** Makes an empty head. @param tailBytes how many bytes of material to keep in memory. */
@@ -39,8 +68,8 @@ export function createHead(tailBytes: number): Head {
     // Not one that a process before this one has had.
     revision: Date.now(),
   };
-  let tail: RawBlock[] = [];
-  let held = 0;
+  const blockTail = createTail<RawBlock>(tailBytes);
+  const traceTail = createTail<RawTrace>(tailBytes / 2);
   return {
     bell,
     get first() {
@@ -59,8 +88,8 @@ export function createHead(tailBytes: number): Head {
       return state.revision;
     },
     reset(range, trace_height) {
-      tail = [];
-      held = 0;
+      blockTail.clear();
+      traceTail.clear();
       state.first = range?.first.height ?? 0;
       state.last = range?.last;
       state.trace_height = trace_height;
@@ -70,18 +99,12 @@ export function createHead(tailBytes: number): Head {
     append(blocks, last) {
       if (state.first === 0) state.first = blocks[0]?.height ?? last.height;
       state.last = last;
-      for (const block of blocks) {
-        tail.push(block);
-        held += block.material.length;
-      }
-      let dropped = 0;
-      while (held > tailBytes && dropped < tail.length - 1) held -= tail[dropped++]?.material.length ?? 0;
-      if (dropped > 0) tail = tail.slice(dropped);
+      blockTail.add(blocks);
       bell.ring();
     },
-    setTraceHeight(height) {
-      if (height === state.trace_height) return;
-      state.trace_height = height;
+    appendTraces(traces) {
+      state.trace_height = traces.at(-1)?.height ?? state.trace_height;
+      traceTail.add(traces);
       bell.ring();
     },
     setNodeHeight(height) {
@@ -91,10 +114,7 @@ export function createHead(tailBytes: number): Head {
       state.revision += 1;
       bell.ring();
     },
-    tail(from) {
-      const start = tail[0];
-      if (start === undefined || from < start.height) return undefined;
-      return tail.slice(from - start.height);
-    },
+    tail: (from) => blockTail.from(from),
+    traceTail: (from) => traceTail.from(from),
   };
 }

@@ -5,10 +5,10 @@ import type { Head } from './head.js';
 import type { BlockStore } from './store.js';
 
 /** A message holds at most this much material, and at most so many blocks. */
-const [bytesAtOnce, blocksAtOnce] = [2 * 1024 * 1024, 200];
+const [bytesAtOnce, blocksAtOnce] = [4 * 1024 * 1024, 400];
 
-/** Traces are bigger: fewer a message. */
-const tracesAtOnce = 50;
+/** Traces of so many blocks are read at once. */
+const tracesAtOnce = 300;
 
 const rolledBack = (height: number): RpcError =>
   new RpcError(

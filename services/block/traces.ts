@@ -86,7 +86,7 @@ async function traceNext(options: TraceOptions): Promise<void> {
     if (unwound()) return;
     await store.writeTraces(rows);
     const height = rows.at(-1)?.trace.height ?? 0;
-    head.setTraceHeight(height);
+    head.appendTraces(rows.map((row) => row.trace));
     metrics.height.set({ service: 'block', track: 'traces' }, height);
   });
 }

@@ -17,7 +17,8 @@ const timeoutExceeded = '159';
 
 /** Settings of the whole session: constant, so it does no harm that they stay. */
 const sessionSettings = `SET output_format_json_quote_64bit_integers = 0, async_insert = 0, insert_deduplicate = 0,
-  mutations_sync = 2, log_queries = 0, max_threads = 2`;
+  mutations_sync = 2, log_queries = 0, max_threads = 1, max_insert_threads = 1, input_format_parallel_parsing = 0,
+  output_format_parallel_formatting = 0`;
 
 /**
  * Opens the embedded engine (npm chdb) on a folder. One process may have a folder open.

@@ -63,6 +63,47 @@ export async function readAccountHeads(
   return found;
 }
 
+/** More items than this are not read through to know every list's end. */
+const mostItems = 3_000_000;
+
+/**
+ * The ends of all lists that have items, when there are few enough of both; undefined
+ * otherwise. The tables must not hold anything above the position.
+ *
+ * @param capacity most lists that are wanted.
+ */
+export async function readAllHeads(
+  database: Database,
+  tables: Tables,
+  capacity: number,
+): Promise<Map<ListKey, AccountHead> | undefined> {
+  const options = { name: 'tx.all_heads' };
+  const items = tables.of('account_items');
+  const [size] = await database.rows<{ n: number }>(`SELECT count() AS n FROM ${items}`, {}, options);
+  if (size === undefined || size.n > mostItems) return undefined;
+  const rows = await database.rows<CountedRow>(
+    `SELECT ${countedColumns} FROM ${items} AS i GROUP BY list, account LIMIT {limit:UInt64}`,
+    { limit: capacity + 1 },
+    options,
+  );
+  return rows.length > capacity ? undefined : new Map(rows.map(countedHead));
+}
+
+interface CountedRow {
+  readonly list: AccountList;
+  readonly account: string;
+  readonly ord: number;
+  readonly latest: readonly number[];
+}
+
+/** A list's end, worked out from its items; sequences are negated to have the newest first. */
+const countedColumns = `list, account, max(i.ord) AS ord, groupArraySorted(${latestKept})(-toInt64(i.sequence)) AS latest`;
+
+const countedHead = ({ list, account, ord, latest }: CountedRow): [ListKey, AccountHead] => [
+  listKey(list, account),
+  { count: ord, latest: latest.map((sequence) => -sequence) },
+];
+
 /** The same from the items themselves: for lists that are empty, or whose head was lost to a rollback. */
 async function countItems(
   database: Database,
@@ -72,14 +113,12 @@ async function countItems(
   call: Call,
   found: Map<ListKey, AccountHead>,
 ): Promise<void> {
-  const rows = await database.rows<{ list: AccountList; account: string; ord: number; latest: number[] }>(
-    `SELECT list, account, max(i.ord) AS ord, groupArraySorted(${latestKept})(-toInt64(i.sequence)) AS latest FROM ${tables.of('account_items')} AS i WHERE (list, account) IN {keys:Array(Tuple(String, String))} AND i.sequence <= multiIf(${upToOfList}) GROUP BY list, account`,
+  const rows = await database.rows<CountedRow>(
+    `SELECT ${countedColumns} FROM ${tables.of('account_items')} AS i WHERE (list, account) IN {keys:Array(Tuple(String, String))} AND i.sequence <= multiIf(${upToOfList}) GROUP BY list, account`,
     { keys: tuplesOf(keys), ...upTo },
     { name: 'tx.count_items', ...call },
   );
-  for (const { list, account, ord, latest } of rows) {
-    found.set(listKey(list, account), { count: ord, latest: latest.map((sequence) => -sequence) });
-  }
+  for (const row of rows) found.set(...countedHead(row));
 }
 
 /** Arguments of multiIf that give the highest sequence that counts in a row's list. */

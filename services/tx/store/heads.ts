@@ -15,8 +15,13 @@ export interface StagedHeads {
 export interface Heads {
   /** Prepares appending to lists; reads those that are not in memory, all in one go. */
   stage(keys: ReadonlySet<ListKey>): Promise<StagedHeads>;
-  /** Forgets everything: after a failure, and when the tables were cut. */
-  clear(): void;
+  /**
+   * Forgets everything: after a failure, and when the tables were cut.
+   *
+   * @param all the ends of all lists that have items, where they are known: then a list
+   *   that is not in memory is empty, and nothing is read until one has to make room.
+   */
+  clear(all?: ReadonlyMap<ListKey, AccountHead>): void;
 }
 
 /**
@@ -30,7 +35,13 @@ export function createHeads(
   read: (keys: readonly ListKey[]) => Promise<Map<ListKey, AccountHead>>,
   capacity: number,
 ): Heads {
-  const known = new LRUCache<ListKey, AccountHead>({ max: capacity });
+  let isComplete = false;
+  const known = new LRUCache<ListKey, AccountHead>({
+    max: capacity,
+    dispose: (_head, _key, reason) => {
+      if (reason === 'evict') isComplete = false;
+    },
+  });
   return {
     async stage(keys) {
       const staged = new Map<ListKey, AccountHead>();
@@ -40,7 +51,8 @@ export function createHeads(
         if (head === undefined) missing.push(key);
         else staged.set(key, head);
       }
-      if (missing.length > 0) for (const [key, head] of await read(missing)) staged.set(key, head);
+      if (missing.length > 0 && !isComplete)
+        for (const [key, head] of await read(missing)) staged.set(key, head);
       const changed = new Map<ListKey, AccountHead>();
       return {
         append(key, sequence) {
@@ -55,6 +67,10 @@ export function createHeads(
         },
       };
     },
-    clear: () => known.clear(),
+    clear(all) {
+      known.clear();
+      isComplete = all !== undefined && all.size <= capacity;
+      if (isComplete) for (const [key, head] of all ?? []) known.set(key, head);
+    },
   };
 }

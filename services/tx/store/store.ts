@@ -5,7 +5,7 @@ import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
 import { createSlices } from '../../common/slices.js';
 import type { DecodedBlock } from '../decode/types.js';
-import { type AccountHead, type ListKey, readAccountHeads } from './account-heads.js';
+import { type AccountHead, type ListKey, readAccountHeads, readAllHeads } from './account-heads.js';
 import { checkFollows, checkTraces, splitBlocks, splitLines, splitTraces } from './batches.js';
 import { claimChain } from './chain.js';
 import { nothing, type Position, readHashes, readPosition } from './cursor.js';
@@ -91,10 +91,8 @@ export function createTxStore(options: StoreOptions): TxStore {
   const tables = tablesOf(options.target);
   const fault = options.fault ?? (() => {});
   const exclusive = createMutex();
-  const heads = createHeads(
-    (keys) => readAccountHeads(database, tables, keys, position.last),
-    options.headCapacity ?? defaultHeadCapacity,
-  );
+  const headCapacity = options.headCapacity ?? defaultHeadCapacity;
+  const heads = createHeads((keys) => readAccountHeads(database, tables, keys, position.last), headCapacity);
   const owners = createOwners(database, tables, log, options.resolveStores);
   let position: Position = nothing;
   let sets: MsgSets = createMsgSets([]);
@@ -126,6 +124,7 @@ export function createTxStore(options: StoreOptions): TxStore {
     owners.clear();
     const removed = await removeAbove(database, tables, to, fault);
     sets = createMsgSets(await readMsgSets(database, tables, 0, to.last.tx));
+    heads.clear(await readAllHeads(database, tables, headCapacity));
     position = to;
     isClean = true;
     return removed;
