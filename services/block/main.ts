@@ -14,7 +14,7 @@ import { createMetrics, type Metrics } from '../common/metrics.js';
 import { createMutex } from '../common/mutex.js';
 import { serveOps } from '../common/ops.js';
 import { isMainModule, packageRoot } from '../common/paths.js';
-import { serveRpc } from '../common/rpc/server.js';
+import { type ServedService, serveRpc } from '../common/rpc/server.js';
 import { createBell } from '../common/signal.js';
 import { type BlockConfig, blockSettings, checkNode } from './config.js';
 import type { Node } from './fetch.js';
@@ -39,6 +39,8 @@ export interface BlockDependencies {
 /** A running block service. */
 export interface BlockProcess extends Stoppable {
   readonly address: string;
+  /** For callers in the same process. */
+  readonly service: ServedService;
   readonly head: Head;
   /** The chain that is followed; empty until it is known. */
   readonly chain_id: () => string;
@@ -69,21 +71,17 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
   if (known !== undefined && config.CHAIN_ID !== '') await store.claim(config.CHAIN_ID, config.VM_TYPE);
   let chain_id = config.CHAIN_ID || (known?.chain_id ?? '');
 
-  const server = await serveRpc(
-    [
-      blockService({
-        log,
-        metrics,
-        store,
-        head,
-        validators,
-        chain_id: () => chain_id,
-        vm_type: config.VM_TYPE,
-        traces: config.VM_TYPE === 'evm' && config.INTERNAL_TX,
-      }),
-    ],
-    dependencies.addresses,
-  );
+  const service = blockService({
+    log,
+    metrics,
+    store,
+    head,
+    validators,
+    chain_id: () => chain_id,
+    vm_type: config.VM_TYPE,
+    traces: config.VM_TYPE === 'evm' && config.INTERNAL_TX,
+  });
+  const server = await serveRpc([service], dependencies.addresses);
   const node = ingests ? connectNode(config, log, metrics) : undefined;
   const loops: Promise<unknown>[] = [];
   if (node !== undefined) {
@@ -102,6 +100,7 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
   server.setServing(true);
   return {
     address: server.address,
+    service,
     head,
     chain_id: () => chain_id,
     stop: stopAll([

@@ -7,7 +7,7 @@ import { type Readiness, serveOps } from '../common/ops.js';
 import { isMainModule } from '../common/paths.js';
 import { logSettings, serverSettings } from '../common/settings.js';
 import { createApp } from './app.js';
-import { closeClients, connectClients } from './clients.js';
+import { type Clients, closeClients, connectClients } from './clients.js';
 import { type GatewaySettings, gatewaySettings } from './config.js';
 import { watchHeads } from './heads.js';
 import { listen } from './listen.js';
@@ -20,6 +20,8 @@ export interface GatewayDependencies {
   readonly metrics: Metrics;
   /** Credentials for calls to the services; plain text by default. */
   readonly credentials?: ChannelCredentials;
+  /** Clients of services in the same process; default: of the addresses in the configuration. */
+  readonly clients?: Clients;
 }
 
 /** A running gateway. */
@@ -34,7 +36,7 @@ export interface Gateway extends Stoppable {
 export async function startGateway(dependencies: GatewayDependencies): Promise<Gateway> {
   const { config, metrics } = dependencies;
   const log = dependencies.log.child({ service: 'gateway' });
-  const clients = connectClients(config, dependencies.credentials);
+  const clients = dependencies.clients ?? connectClients(config, dependencies.credentials);
   const heads = watchHeads(clients, log);
   const app = createApp({
     config,

@@ -10,7 +10,7 @@ import { createMetrics, type Metrics } from '../common/metrics.js';
 import { type Readiness, serveOps } from '../common/ops.js';
 import { isMainModule, packageRoot } from '../common/paths.js';
 import { connectRpc } from '../common/rpc/client.js';
-import { serveRpc } from '../common/rpc/server.js';
+import { type ServedService, serveRpc } from '../common/rpc/server.js';
 import { type TxConfig, txSettings } from './config.js';
 import { ingest } from './ingest/ingest.js';
 import { createHead } from './read/head.js';
@@ -24,6 +24,8 @@ import { createTxStore } from './store/store.js';
 import { tablesOf } from './store/tables.js';
 
 export interface TxDependencies {
+  /** A client of the block service; default: one of BLOCK_SERVICE_ADDR. */
+  readonly blocks?: BlockServiceClient;
   readonly config: TxConfig;
   readonly database: Database;
   readonly log: Log;
@@ -38,6 +40,8 @@ export interface TxDependencies {
 
 /** A running tx service. */
 export interface TxProcess extends Stoppable {
+  /** For callers in the same process. */
+  readonly service: ServedService;
   readonly address: string;
   /** Whether it does its work, and if not, why. */
   readonly readiness: Readiness;
@@ -64,25 +68,21 @@ export async function startTx(dependencies: TxDependencies): Promise<TxProcess> 
     writesToo: config.ROLE !== 'serve',
   });
   await lookAtTables(database, tables, head);
-  const server = await serveRpc(
-    [
-      txService({
-        log,
-        metrics,
-        reader,
-        vm_type: config.VM_TYPE,
-        account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
-        stopping: stopping.signal,
-      }),
-    ],
-    dependencies.addresses,
-  );
+  const service = txService({
+    log,
+    metrics,
+    reader,
+    vm_type: config.VM_TYPE,
+    account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
+    stopping: stopping.signal,
+  });
+  const server = await serveRpc([service], dependencies.addresses);
 
   let hindrance = 'the block service has not answered yet';
   const onHindrance = (reason: string): void => {
     hindrance = reason;
   };
-  const blocks = connectRpc(BlockServiceClient, config.BLOCK_SERVICE_ADDR);
+  const blocks = dependencies.blocks ?? connectRpc(BlockServiceClient, config.BLOCK_SERVICE_ADDR);
   const { signal } = stopping;
   const store = createTxStore({
     database,
@@ -101,6 +101,7 @@ export async function startTx(dependencies: TxDependencies): Promise<TxProcess> 
   server.setServing(true);
   return {
     address: server.address,
+    service,
     readiness: () => ({ ready: hindrance === '', reason: hindrance }),
     // In reverse: the indexer ends its batch, then running calls get their answers.
     stop: stopAll([

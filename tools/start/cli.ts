@@ -1,16 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startBlock } from '../../services/block/main.js';
 import { openDatabase } from '../../services/common/clickhouse/open.js';
-import { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
-import { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
+import type { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
+import type { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
 import { runUntilSignal, type Stoppable, stopAll } from '../../services/common/lifecycle.js';
 import { createLog, type Log } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { serveOps } from '../../services/common/ops.js';
-import { connectRpc } from '../../services/common/rpc/client.js';
+import { connectLocal } from '../../services/common/rpc/local.js';
 import { startGateway } from '../../services/gateway/main.js';
 import { startTx } from '../../services/tx/main.js';
 import { showProgress } from './progress.js';
@@ -57,29 +55,31 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
       );
     }
 
-    const sockets = mkdtempSync(join(tmpdir(), 'weft-'));
-    stops.push(async () => rmSync(sockets, { recursive: true, force: true }));
     const metrics = createMetrics(true);
     const database = await openDatabase({ ...config, DATA_DIR: folder });
     stops.push(() => database.close());
-    const local = (name: string): string => `unix:${join(sockets, `${name}.sock`)}`;
     const shared = { database, log, metrics };
     const all = { ...config, ...node, DATA_DIR: folder, ROLE: 'all' as const };
 
     const block = await startBlock({
       ...shared,
       config: { ...all, GRPC_PORT: config.BLOCK_GRPC_PORT },
-      addresses: [`${config.HOST}:${config.BLOCK_GRPC_PORT}`, local('block')],
+      addresses: [`${config.HOST}:${config.BLOCK_GRPC_PORT}`],
     });
     stops.push(() => block.stop());
+    // Within the process calls need no socket; the gRPC ports are for others.
+    const blockClient = connectLocal<BlockServiceClient>(block.service);
     const tx = await startTx({
       ...shared,
-      config: { ...all, GRPC_PORT: config.TX_GRPC_PORT, BLOCK_SERVICE_ADDR: local('block') },
-      addresses: [`${config.HOST}:${config.TX_GRPC_PORT}`, local('tx')],
+      config: { ...all, GRPC_PORT: config.TX_GRPC_PORT, BLOCK_SERVICE_ADDR: block.address },
+      blocks: blockClient,
+      addresses: [`${config.HOST}:${config.TX_GRPC_PORT}`],
     });
     stops.push(() => tx.stop());
+    const clients = { block: blockClient, tx: connectLocal<TxServiceClient>(tx.service) };
     const gateway = await startGateway({
-      config: { ...config, BLOCK_SERVICE_ADDR: local('block'), TX_SERVICE_ADDR: local('tx') },
+      config: { ...config, BLOCK_SERVICE_ADDR: block.address, TX_SERVICE_ADDR: tx.address },
+      clients,
       log,
       metrics,
     });
@@ -95,15 +95,8 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
       `\n  Live page   ${base}/\n  API docs    ${base}/swagger/\n  Status      ${base}/status\n  Latest txs  ${base}/indexer/tx/v1/txs\n  Metrics     http://${config.HOST}:${ops.port}/metrics\n\nStop with Ctrl-C; a second start goes on where this one stops.\n\n`,
     );
 
-    const clients = [
-      connectRpc(BlockServiceClient, local('block')),
-      connectRpc(TxServiceClient, local('tx')),
-    ] as const;
-    const progress = showProgress(screen, ...clients, signal);
-    stops.push(async () => {
-      await progress;
-      for (const client of clients) client.close();
-    });
+    const progress = showProgress(screen, clients.block, clients.tx, signal);
+    stops.push(() => progress);
     return { stop };
   } catch (error) {
     await stop();
