@@ -35,11 +35,65 @@ const block = (height: number, txs: number, bodyLength = 10): DecodedBlock => ({
 const heightsOf = (batches: DecodedBlock[][]): number[][] =>
   batches.map((batch) => batch.map(({ height }) => height));
 
+describe('the ends of lists in memory', () => {
+  const [one, two, three] = ['1', '2', '3'].map((account) => listKey('tx', account)) as [
+    ListKey,
+    ListKey,
+    ListKey,
+  ];
+  const head: AccountHead = { count: 7, latest: [70] };
+  const start = (capacity: number) => {
+    const asked: ListKey[][] = [];
+    const heads = createHeads(async (keys) => {
+      asked.push([...keys]);
+      return new Map();
+    }, capacity);
+    return { heads, asked };
+  };
+
+  it('are read for lists that are not known', async () => {
+    const { heads, asked } = start(10);
+    await heads.stage(new Set([one, two]));
+    assert.deepEqual(asked, [[one, two]]);
+  });
+
+  it('are not read once all are known', async () => {
+    const { heads, asked } = start(10);
+    heads.clear(new Map([[one, head]]));
+    const staged = await heads.stage(new Set([one, two]));
+    assert.deepEqual([staged.append(one, 80), staged.append(two, 80)], [8, 1]);
+    assert.deepEqual(asked, []);
+  });
+
+  it('are read again once one had to make room', async () => {
+    const { heads, asked } = start(2);
+    heads.clear(new Map([[one, head]]));
+    const staged = await heads.stage(new Set([two, three]));
+    staged.append(two, 1);
+    staged.append(three, 1);
+    staged.commit();
+    await heads.stage(new Set([one]));
+    assert.deepEqual(asked, [[one]]);
+  });
+
+  it('are read when there are too many to know them all', async () => {
+    const { heads, asked } = start(1);
+    heads.clear(
+      new Map([
+        [one, head],
+        [two, head],
+      ]),
+    );
+    await heads.stage(new Set([three]));
+    assert.deepEqual(asked, [[three]]);
+  });
+});
+
 describe('batches of blocks', () => {
-  it('hold a thousand txs or four million characters, and never cut a block', () => {
-    assert.deepEqual(heightsOf(splitBlocks([block(1, 600), block(2, 400), block(3, 1)])), [[1, 2], [3]]);
+  it('hold four thousand txs or twelve million characters, and never cut a block', () => {
+    assert.deepEqual(heightsOf(splitBlocks([block(1, 2_400), block(2, 1_600), block(3, 1)])), [[1, 2], [3]]);
     assert.deepEqual(heightsOf(splitBlocks([block(1, 5_000), block(2, 0), block(3, 1)])), [[1], [2, 3]]);
-    const wide = [block(1, 2, 2_000_000), block(2, 1, 2_000_000), block(3, 1)];
+    const wide = [block(1, 2, 6_000_000), block(2, 1, 6_000_000), block(3, 1)];
     assert.deepEqual(heightsOf(splitBlocks(wide)), [[1], [2, 3]]);
     const empty = Array.from({ length: 2_500 }, (_, index) => block(index + 1, 0));
     assert.deepEqual(
@@ -50,7 +104,7 @@ describe('batches of blocks', () => {
   });
 
   it('have lines that go into inserts whole and in order', () => {
-    const lines = ['a'.repeat(900_000), 'b'.repeat(200_000), 'c', 'd'.repeat(3_000_000), 'e'];
+    const lines = ['a'.repeat(3_000_000), 'b'.repeat(200_000), 'c', 'd'.repeat(9_000_000), 'e'];
     assert.deepEqual(
       splitLines(lines).map((part) => part.map((line) => line[0]).join('')),
       ['a', 'bc', 'd', 'e'],
