@@ -68,7 +68,7 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // every request under way listens to it
   const known = await store.chain();
-  if (known !== undefined && config.CHAIN_ID !== '') await store.claim(config.CHAIN_ID, config.VM_TYPE);
+  if (known !== undefined) await store.claim(config.CHAIN_ID || known.chain_id, config.VM_TYPE);
   let chain_id = config.CHAIN_ID || (known?.chain_id ?? '');
 
   const service = blockService({
@@ -85,14 +85,15 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
   const node = ingests ? connectNode(config, log, metrics) : undefined;
   const loops: Promise<unknown>[] = [];
   if (node !== undefined) {
+    const work = ingest(
+      { config, node, store, head, validators, log, metrics, signal: stopping.signal },
+      chain_id,
+      (id) => {
+        chain_id = id;
+      },
+    );
     loops.push(
-      ingest(
-        { config, node, store, head, validators, log, metrics, signal: stopping.signal },
-        chain_id,
-        (id) => {
-          chain_id = id;
-        },
-      ),
+      work.catch((error: unknown) => log.fatal({ err: error }, `nothing is indexed: ${messageOf(error)}`)),
     );
   } else {
     loops.push(followTables(store, head, validators, stopping.signal, log));

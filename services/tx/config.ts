@@ -1,5 +1,11 @@
 import { asInteger, asOneOf, asText, type Settings, type ValuesOf } from '../common/config.js';
-import { chainSettings, databaseSettings, logSettings, serverSettings } from '../common/settings.js';
+import {
+  chainSettings,
+  databaseSettings,
+  logSettings,
+  nodeSettings,
+  serverSettings,
+} from '../common/settings.js';
 
 /** What only the tx service is told. */
 export const txOwnSettings = {
@@ -17,6 +23,11 @@ export const txSettings = {
   ...chainSettings,
   ...serverSettings,
   ...txOwnSettings,
+  REST_URL: {
+    ...nodeSettings.REST_URL,
+    doc: 'Cosmos REST URLs, separated by commas: asked on Move rollups for the owners of fungible stores that are older than the index.',
+  },
+  NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
   ROLE: {
     doc: 'What this process does: ingest (write the tables; one process), serve (answer calls; any number) or all.',
     default: 'all',

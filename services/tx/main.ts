@@ -1,4 +1,6 @@
+import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
+import { createEndpoints } from '../common/chain/endpoints.js';
 import { type Database, DatabaseUnavailable } from '../common/clickhouse/database.js';
 import { migrate, readMigrations } from '../common/clickhouse/migrate.js';
 import { measured, openDatabase } from '../common/clickhouse/open.js';
@@ -13,12 +15,12 @@ import { connectRpc } from '../common/rpc/client.js';
 import { type ServedService, serveRpc } from '../common/rpc/server.js';
 import { type TxConfig, txSettings } from './config.js';
 import { ingest } from './ingest/ingest.js';
+import { resolveStoresFrom } from './ingest/stores.js';
 import { createHead } from './read/head.js';
 import { followTables, lookAtTables } from './read/poll.js';
 import { createReader } from './read/reader.js';
 import { takeOver, takeOverRecovered } from './read/take-over.js';
 import { txService } from './rpc.js';
-import type { ResolveStores } from './store/owners.js';
 import type { FaultPoint } from './store/remove.js';
 import { createTxStore } from './store/store.js';
 import { tablesOf } from './store/tables.js';
@@ -32,8 +34,6 @@ export interface TxDependencies {
   readonly metrics: Metrics;
   /** What gRPC listens on. */
   readonly addresses: readonly string[];
-  /** Move: asks the node who owns stores that are older than the index. */
-  readonly resolveStores?: ResolveStores;
   /** For tests: called between any two writes. */
   readonly fault?: FaultPoint;
 }
@@ -84,12 +84,19 @@ export async function startTx(dependencies: TxDependencies): Promise<TxProcess> 
   };
   const blocks = dependencies.blocks ?? connectRpc(BlockServiceClient, config.BLOCK_SERVICE_ADDR);
   const { signal } = stopping;
+  setMaxListeners(0, signal); // every request under way listens to it
+  const rest = createEndpoints('rest', config.VM_TYPE === 'move' ? config.REST_URL : [], {
+    log,
+    metrics,
+    timeout_ms: config.NODE_TIMEOUT_MS,
+    connections: 8,
+  });
   const store = createTxStore({
     database,
     target,
     log,
     fault: dependencies.fault,
-    resolveStores: dependencies.resolveStores,
+    resolveStores: rest.urls.length === 0 ? undefined : resolveStoresFrom(rest, signal),
     onWritten: (written) => takeOver(reader, head, written),
     onRecovered: (position) => takeOverRecovered(head, position),
     onUnwind: (position) => head.cutTo(position),
@@ -106,6 +113,7 @@ export async function startTx(dependencies: TxDependencies): Promise<TxProcess> 
     // In reverse: the indexer ends its batch, then running calls get their answers.
     stop: stopAll([
       async () => blocks.close(),
+      () => rest.close(),
       () => server.close(config.SHUTDOWN_GRACE_MS),
       async () => {
         server.setServing(false);

@@ -1,8 +1,9 @@
 -- The chain that the tables hold: one row, so that another chain's blocks are refused.
-CREATE TABLE IF NOT EXISTS {{database}}.chain {{on_cluster}} (
+CREATE TABLE IF NOT EXISTS {{local chain}} {{on_cluster}} (
   chain_id String,
   vm_type String
 ) ENGINE = {{ReplacingMergeTree}} ORDER BY tuple();
+{{distributed chain 0}}
 
 -- Block headers. The row of a block is written after its material: the last row is the head.
 CREATE TABLE IF NOT EXISTS {{local blocks}} {{on_cluster}} (
@@ -46,10 +47,11 @@ CREATE TABLE IF NOT EXISTS {{local traces}} {{on_cluster}} (
 {{distributed traces height}}
 
 -- Everyone who was ever seen as a validator, by the address that block headers name.
-CREATE TABLE IF NOT EXISTS {{database}}.validators {{on_cluster}} (
+CREATE TABLE IF NOT EXISTS {{local validators}} {{on_cluster}} (
   consensus_address String,
   operator_address String,
   moniker String,
   identity String,
   seen_at UInt64
 ) ENGINE = {{ReplacingMergeTree(seen_at)}} ORDER BY consensus_address;
+{{distributed validators 0}}

@@ -31,7 +31,7 @@ export interface Owners {
 }
 
 /** How long the node may take, and how long a store that it does not know is not asked for again. */
-const [patience_ms, unknownFor_ms] = [5_000, 60_000];
+const [patience_ms, unknownFor_ms] = [30_000, 60_000];
 const remembered = 100_000;
 const storesAtOnce = 500;
 

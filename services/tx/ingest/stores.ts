@@ -1,0 +1,43 @@
+import type { AccountKey } from '../../common/chain/address.js';
+import { type Endpoints, retryDelay } from '../../common/chain/endpoints.js';
+import { fetchObjectOwner } from '../../common/chain/move.js';
+import { sleep } from '../../common/lifecycle.js';
+import type { ResolveStores } from '../store/owners.js';
+
+/** Stores that are asked for at once. */
+const atOnce = 8;
+
+/**
+ * Asks the node who owns fungible stores that were created before the first indexed block:
+ * no event tells. A node that does not answer is asked again until the signal.
+ */
+export function resolveStoresFrom(rest: Endpoints, signal: AbortSignal): ResolveStores {
+  return async (stores) => {
+    const owners = new Map<AccountKey, AccountKey>();
+    const left = [...stores];
+    const worker = async (): Promise<void> => {
+      for (let store = left.pop(); store !== undefined && !signal.aborted; store = left.pop()) {
+        const owner = await askUntilAnswered(rest, store, signal);
+        if (owner !== undefined) owners.set(store, owner);
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, worker));
+    return owners;
+  };
+}
+
+async function askUntilAnswered(
+  rest: Endpoints,
+  store: AccountKey,
+  signal: AbortSignal,
+): Promise<AccountKey | undefined> {
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      return await fetchObjectOwner(rest, store, signal);
+    } catch {
+      // counted and logged where it was asked
+      await sleep(retryDelay(attempt), signal);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createEndpoints, type Endpoints } from '../../services/common/chain/endpoints.js';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import { resolveStoresFrom } from '../../services/tx/ingest/stores.js';
+
+const key = (digit: string): string => digit.repeat(64);
+
+/** An answer as nodes of Move rollups give it. */
+const resource = (owner: string): string =>
+  JSON.stringify({
+    resource: {
+      struct_tag: '0x1::object::ObjectCore',
+      move_resource: JSON.stringify({ type: '0x1::object::ObjectCore', data: { owner, version: '1' } }),
+    },
+  });
+
+describe('owners of stores that are older than the index', () => {
+  let server: Server;
+  let rest: Endpoints;
+  const asked: string[] = [];
+  let dropped = 0;
+  before((done) => {
+    server = createServer((request, response) => {
+      const store = /accounts\/0x([0-9a-f]+)\//.exec(request.url ?? '')?.[1] ?? '';
+      asked.push(store);
+      assert.ok(request.url?.endsWith('struct_tag=0x1%3A%3Aobject%3A%3AObjectCore'));
+      if (store === key('a')) response.end(resource('0x63ba4467782e48e160747fe9f72a237ce47d3f8e'));
+      else if (store === key('b')) response.end(resource('0x1'));
+      else if (store === key('c') && dropped++ < 9) request.socket.destroy();
+      else if (store === key('c')) response.end(resource(`0x${key('f')}`));
+      else response.writeHead(500).end('{"code":2, "message":"failed to get resource", "details":[]}');
+    }).listen(0, '127.0.0.1', () => {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      rest = createEndpoints('rest', [url], {
+        log: createLog('silent'),
+        metrics: createMetrics(),
+        timeout_ms: 1_000,
+        connections: 4,
+      });
+      done();
+    });
+  });
+  after(async () => {
+    await rest.close();
+    server.close();
+  });
+
+  it('are what the node says, asked again until it answers; unknown where it has no such object', async () => {
+    const owners = await resolveStoresFrom(
+      rest,
+      new AbortController().signal,
+    )([key('a'), key('b'), key('c'), key('d')]);
+    assert.deepEqual(Object.fromEntries([...owners].sort()), {
+      [key('a')]: '63ba4467782e48e160747fe9f72a237ce47d3f8e',
+      [key('b')]: '1'.padStart(40, '0'),
+      [key('c')]: key('f'),
+    });
+    assert.ok(dropped >= 9);
+  });
+
+  it('are given up at the signal', async () => {
+    const controller = new AbortController();
+    controller.abort();
+    asked.length = 0;
+    assert.equal((await resolveStoresFrom(rest, controller.signal)([key('a')])).size, 0);
+    assert.deepEqual(asked, []);
+  });
+});
