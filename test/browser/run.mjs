@@ -90,7 +90,7 @@ const tests = {
         page.includes(String(height)) ||
         page.includes(String(height + 1)),
     );
-    assert.match(page, /\/indexer\/tx\/v1\/txs\/[0-9A-Fa-f]{64}/);
+    assert.match(page, /indexer\/tx\/v1\/txs\/[0-9A-Fa-f]{64}/);
     await shoot(`${base}/`, 'live-wide', '1280,900');
     await shoot(`${base}/`, 'live-phone', '390,844');
   },
