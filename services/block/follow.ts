@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { fetchCometBlock } from '../common/chain/comet.js';
 import { retryDelay } from '../common/chain/endpoints.js';
 import { messageOf } from '../common/errors.js';
 import { sleep } from '../common/lifecycle.js';
@@ -10,6 +9,7 @@ import { type Bell, createBell } from '../common/signal.js';
 import { toNanoseconds, toUtc } from '../common/time.js';
 import { type FetchedBlock, type FetchOptions, fetchBlock, type Node } from './fetch.js';
 import type { Head } from './head.js';
+import { handleRollback, tipIsElsewhere } from './rollback.js';
 import type { BlockStore, HeaderRow } from './store.js';
 
 /*
@@ -46,9 +46,6 @@ const flush = { txs: 1_000, bytes: 4 * 1024 * 1024, blocks: 1_000, ms: 1_000 };
 
 /** Fetched blocks wait in memory up to this size. */
 const bufferedBytes = 32 * 1024 * 1024;
-
-/** How often a rollback must be seen before anything is removed, and how long between looks. */
-const confirmations = { count: 3, wait_ms: 300 };
 
 /** Follows the chain until the signal. */
 export async function follow(options: FollowOptions): Promise<void> {
@@ -266,87 +263,4 @@ export function toHeader(
     total_fee: totals.total_fee,
     proposer_address,
   };
-}
-
-/** Whether the node's tip lies below our head and is another block than ours there. */
-async function tipIsElsewhere({
-  node,
-  chain_id,
-  store,
-  head,
-  nodeRange,
-  signal,
-}: FollowOptions): Promise<boolean> {
-  const { last } = nodeRange();
-  if (head.last === undefined || last === 0 || last >= head.last.height || last < head.first) return false;
-  try {
-    const [block, [ours]] = await Promise.all([
-      fetchCometBlock(node.rpc, last, chain_id, signal),
-      store.headers(last, last),
-    ]);
-    return ours !== undefined && ours.hash !== block.hash;
-  } catch {
-    return false; // asked again at the next word of the node
-  }
-}
-
-/**
- * Looks whether the node has another chain than we have; if it says so several times,
- * unwinds to the last common block.
- *
- * @returns whether anything was unwound.
- */
-async function handleRollback(options: FollowOptions): Promise<boolean> {
-  const { head, signal, log, metrics, store, mutex } = options;
-  let common = -1;
-  for (let look = 0; look < confirmations.count; look++) {
-    if (look > 0) await sleep(confirmations.wait_ms, signal);
-    const seen = await lastCommon(options);
-    if (seen === undefined || signal.aborted || (look > 0 && seen !== common)) return false;
-    common = seen;
-  }
-  const from = head.last?.height ?? 0;
-  if (common >= from) return false;
-  log.error({ from, to: common }, 'the chain was rolled back: unwinding to the last common block');
-  metrics.rollbacks.inc({ service: 'block' });
-  await mutex(async () => {
-    await store.unwind(common);
-    const { last: trace_height } = await store.traceRange();
-    head.reset(await store.range(), trace_height);
-  });
-  return true;
-}
-
-/** The highest height at which the node's block is ours; undefined when the node does not say. */
-async function lastCommon({
-  node,
-  chain_id,
-  store,
-  head,
-  nodeRange,
-  signal,
-}: FollowOptions): Promise<number | undefined> {
-  if (head.last === undefined) return undefined;
-  const same = async (height: number): Promise<boolean> => {
-    const [block, [ours]] = await Promise.all([
-      fetchCometBlock(node.rpc, height, chain_id, signal),
-      store.headers(height, height),
-    ]);
-    return ours !== undefined && ours.hash === block.hash;
-  };
-  try {
-    // Below the fork every block is common, above it none: halve.
-    let [low, high] = [
-      Math.max(head.first, nodeRange().first) - 1,
-      Math.min(head.last.height, nodeRange().last),
-    ];
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (await same(middle)) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  } catch {
-    return undefined;
-  }
 }

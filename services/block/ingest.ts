@@ -1,0 +1,158 @@
+import { fetchStatus } from '../common/chain/comet.js';
+import { createEndpoints, retryDelay } from '../common/chain/endpoints.js';
+import { watchTip } from '../common/chain/tip.js';
+import { messageOf } from '../common/errors.js';
+import { sleep } from '../common/lifecycle.js';
+import type { Log } from '../common/log.js';
+import type { Metrics } from '../common/metrics.js';
+import { createMutex } from '../common/mutex.js';
+import { createBell } from '../common/signal.js';
+import type { BlockConfig } from './config.js';
+import type { Node } from './fetch.js';
+import { follow } from './follow.js';
+import type { Head } from './head.js';
+import type { BlockStore } from './store.js';
+import { followTraces } from './traces.js';
+import type { Validators } from './validators.js';
+
+/** The interfaces of the node that the configuration names. */
+export function connectNode(config: BlockConfig, log: Log, metrics: Metrics): Node {
+  const options = { log, metrics, timeout_ms: config.NODE_TIMEOUT_MS, connections: config.FETCH_CONCURRENCY };
+  return {
+    rpc: createEndpoints('rpc', config.RPC_URL, options),
+    rest: createEndpoints('rest', config.REST_URL, options),
+    jsonrpc: config.VM_TYPE === 'evm' ? createEndpoints('jsonrpc', config.JSON_RPC_URL, options) : undefined,
+  };
+}
+
+/** Closes its connections. */
+export async function closeNode(node: Node | undefined): Promise<void> {
+  await Promise.all([node?.rpc.close(), node?.rest.close(), node?.jsonrpc?.close()]);
+}
+
+/** What following the chain needs. */
+export interface IngestOptions {
+  readonly config: BlockConfig;
+  readonly node: Node;
+  readonly store: BlockStore;
+  readonly head: Head;
+  readonly validators: Validators;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Follows the chain until the signal: tip, blocks, traces and proposers.
+ *
+ * @param expected the chain that it must be; empty for the one that the node names.
+ * @param onChain told the chain's id once it is known.
+ * @throws UserError when the tables are of another chain.
+ */
+export async function ingest(
+  options: IngestOptions,
+  expected: string,
+  onChain: (chain_id: string) => void,
+): Promise<void> {
+  const { config, node, store, head, log, metrics, signal } = options;
+  const chain_id = expected || (await askChain(node, log, signal));
+  if (signal.aborted) return;
+  await store.claim(chain_id, config.VM_TYPE);
+  onChain(chain_id);
+
+  const [tipMoved, wake, mutex] = [createBell(), createBell(), createMutex()];
+  let nodeRange = { first: 1, last: 0 };
+  const common = { node, store, head, log, metrics, signal, mutex };
+  await Promise.all([
+    watchTip({
+      rpc: node.rpc,
+      log,
+      signal,
+      poll_ms: config.POLL_INTERVAL_MS,
+      chain_id,
+      wake,
+      onStatus: ({ latest_height: last, earliest_height: first }) => {
+        const next = (head.last?.height ?? 0) + 1;
+        if (first > next && head.last !== undefined && nodeRange.first !== first) {
+          metrics.problems.inc({ service: 'block', kind: 'pruned' });
+          log.error(
+            { next, first },
+            'the node no longer has the next block: give a URL of a node that has it',
+          );
+        }
+        nodeRange = { first, last };
+        head.setNodeHeight(last);
+        metrics.height.set({ service: 'block', track: 'node' }, last);
+        metrics.lag.set({ service: 'block' }, Math.max(0, last - (head.last?.height ?? 0)));
+        tipMoved.ring();
+      },
+    }),
+    follow({
+      ...common,
+      chain_id,
+      concurrency: config.FETCH_CONCURRENCY,
+      start_height: config.START_HEIGHT,
+      decodedAttempts: config.DECODED_ATTEMPTS,
+      tipMoved,
+      nodeRange: () => nodeRange,
+    }),
+    learnProposers(options),
+    node.jsonrpc !== undefined && config.INTERNAL_TX
+      ? followTraces({
+          ...common,
+          jsonrpc: node.jsonrpc,
+          concurrency: config.TRACE_CONCURRENCY,
+          attempts: config.TRACE_ATTEMPTS,
+        })
+      : undefined,
+  ]);
+}
+
+/** The chain id that the node gives, once it answers. */
+async function askChain(node: Node, log: Log, signal: AbortSignal): Promise<string> {
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      return (await fetchStatus(node.rpc, signal)).network;
+    } catch (error) {
+      if (attempt === 3)
+        log.warn(`the node does not answer, it is asked again and again: ${messageOf(error)}`);
+      await sleep(retryDelay(attempt), signal);
+    }
+  }
+  return '';
+}
+
+/** Looks up proposers that are not known yet. */
+async function learnProposers({ head, validators, node, signal }: IngestOptions): Promise<void> {
+  while (!signal.aborted) {
+    const rung = head.bell.count;
+    const proposer = head.last?.proposer_address ?? '';
+    if (await validators.learn(proposer, node.rest, signal)) head.revise();
+    await head.bell.heard(rung, signal);
+  }
+}
+
+/** How often a process of the role `serve` looks at the tables, in milliseconds. */
+const look_ms = 250;
+
+/** Keeps the head as the tables have it, where another process writes them. */
+export async function followTables(
+  store: BlockStore,
+  head: Head,
+  validators: Validators,
+  signal: AbortSignal,
+  log: Log,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const [range, traces] = [await store.range(), await store.traceRange()];
+      if (range?.last.hash !== head.last?.hash || traces.last !== head.trace_height) {
+        head.reset(range, traces.last);
+        await validators.load();
+      }
+    } catch (error) {
+      log.warn({ err: error }, `the tables do not answer: ${messageOf(error)}`);
+    }
+    await sleep(look_ms, signal);
+  }
+}
