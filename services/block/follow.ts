@@ -228,7 +228,7 @@ async function write(
     await store.write(rows);
     head.append(
       batch.map((block) => block.raw),
-      before as HeaderRow,
+      rows.map((row) => row.header),
     );
   });
   metrics.blocks.inc({ service: 'block' }, batch.length);

@@ -19,7 +19,7 @@ export interface Head {
   /** Takes over what a start, or another process, found in the tables. */
   reset(range: { first: HeaderRow; last: HeaderRow } | undefined, trace_height: number): void;
   /** Adds blocks that are written. */
-  append(blocks: readonly RawBlock[], last: HeaderRow): void;
+  append(blocks: readonly RawBlock[], headers: readonly HeaderRow[]): void;
   /** Adds traces that are written. */
   appendTraces(traces: readonly RawTrace[]): void;
   setNodeHeight(height: number): void;
@@ -27,12 +27,17 @@ export interface Head {
   revise(): void;
   /** The newest blocks from a height on, if memory has them all; undefined otherwise. */
   tail(from: number): readonly RawBlock[] | undefined;
-  /** The same for traces. */
+  /** The newest headers of a range (inclusive), if memory has them all; undefined otherwise. */
+  headers(from: number, to: number): readonly HeaderRow[] | undefined;
+  /** As `tail`, for traces. */
   traceTail(from: number): readonly RawTrace[] | undefined;
 }
 
-/** The newest items by height, as many as fit into a number of bytes. */
-function createTail<T extends { readonly height: number; readonly material: Uint8Array }>(bytes: number) {
+/** The newest headers are kept, so that the pages that are asked for most need no query. */
+const headersKept = 2_000;
+
+/** The newest items by height, as many as fit into a size. */
+function createTail<T extends { readonly height: number }>(size: number, sizeOf: (item: T) => number) {
   let items: T[] = [];
   let held = 0;
   return {
@@ -43,10 +48,10 @@ function createTail<T extends { readonly height: number; readonly material: Uint
     add(more: readonly T[]): void {
       for (const item of more) {
         items.push(item);
-        held += item.material.length;
+        held += sizeOf(item);
       }
       let dropped = 0;
-      while (held > bytes && dropped < items.length - 1) held -= items[dropped++]?.material.length ?? 0;
+      while (held > size && dropped < items.length - 1) held -= sizeOf(items[dropped++] as T);
       if (dropped > 0) items = items.slice(dropped);
     },
     /** Those from a height on; undefined when some of them are gone. */
@@ -68,8 +73,9 @@ export function createHead(tailBytes: number): Head {
     // Not one that a process before this one has had.
     revision: Date.now(),
   };
-  const blockTail = createTail<RawBlock>(tailBytes);
-  const traceTail = createTail<RawTrace>(tailBytes / 2);
+  const blockTail = createTail<RawBlock>(tailBytes, (block) => block.material.length);
+  const traceTail = createTail<RawTrace>(tailBytes / 2, (trace) => trace.material.length);
+  const headerTail = createTail<HeaderRow>(headersKept, () => 1);
   return {
     bell,
     get first() {
@@ -90,16 +96,18 @@ export function createHead(tailBytes: number): Head {
     reset(range, trace_height) {
       blockTail.clear();
       traceTail.clear();
+      headerTail.clear();
       state.first = range?.first.height ?? 0;
       state.last = range?.last;
       state.trace_height = trace_height;
       state.revision += 1;
       bell.ring();
     },
-    append(blocks, last) {
-      if (state.first === 0) state.first = blocks[0]?.height ?? last.height;
-      state.last = last;
+    append(blocks, headers) {
+      if (state.first === 0) state.first = headers[0]?.height ?? 0;
+      state.last = headers.at(-1) ?? state.last;
       blockTail.add(blocks);
+      headerTail.add(headers);
       bell.ring();
     },
     appendTraces(traces) {
@@ -115,6 +123,7 @@ export function createHead(tailBytes: number): Head {
       bell.ring();
     },
     tail: (from) => blockTail.from(from),
+    headers: (from, to) => headerTail.from(from)?.slice(0, to - from + 1),
     traceTail: (from) => traceTail.from(from),
   };
 }

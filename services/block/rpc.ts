@@ -50,6 +50,12 @@ export function blockService(options: BlockRpcOptions): ServedService {
     proposer: validators.find(header.proposer_address),
   });
 
+  /** Headers of a range, ascending: from memory when it has them. */
+  const headersOf = async (from: number, to: number, call: CallContext): Promise<HeaderRow[]> => {
+    const known = head.headers(from, to);
+    return known === undefined ? store.headers(from, to, forward(call)) : [...known];
+  };
+
   const implementation: BlockServiceServer = {
     getStatus: unary(options, async () => ({
       chain_id: options.chain_id(),
@@ -63,7 +69,10 @@ export function blockService(options: BlockRpcOptions): ServedService {
 
     getBlock: unary(options, async ({ height }, call) => {
       const last = head.last?.height ?? 0;
-      const [header] = height < 1 || height > last ? [] : await store.headers(height, height, forward(call));
+      const header =
+        height < head.first || height > last
+          ? undefined
+          : (head.headers(height, height)?.[0] ?? (await store.header(height, forward(call))));
       if (header === undefined) throw notFound(`block ${height} is not indexed`);
       return { block: toBlock(header) };
     }),
@@ -74,7 +83,7 @@ export function blockService(options: BlockRpcOptions): ServedService {
         first: head.first,
         last: head.last?.height ?? head.first - 1,
       });
-      const headers = page.from > page.to ? [] : await store.headers(page.from, page.to, forward(call));
+      const headers = page.from > page.to ? [] : await headersOf(page.from, page.to, call);
       if (pagination?.reverse) headers.reverse();
       return { blocks: headers.map(toBlock), pagination: page.pagination };
     }),
@@ -83,7 +92,7 @@ export function blockService(options: BlockRpcOptions): ServedService {
       const { first, last } = head;
       if (last === undefined || last.height === first) return { avg_block_time: 0 };
       const from = Math.max(first, last.height - averageOver + 1);
-      const [oldest] = await store.headers(from, from, forward(call));
+      const [oldest] = await headersOf(from, from, call);
       if (oldest === undefined) return { avg_block_time: 0 };
       const nanoseconds = BigInt(last.time_ns) - BigInt(oldest.time_ns);
       return { avg_block_time: Number(nanoseconds) / 1e9 / (last.height - from) };

@@ -1,5 +1,6 @@
+import { createBatcher } from '../common/batcher.js';
 import type { Validator } from '../common/chain/rest.js';
-import type { Database } from '../common/clickhouse/database.js';
+import type { Call, Database } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
 import { UserError } from '../common/errors.js';
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
@@ -45,14 +46,13 @@ export type FaultPoint = (point: string) => void | Promise<void>;
 export type BlockStore = ReturnType<typeof createBlockStore>;
 
 /** Options of a statement, by its name. */
-const named = (
-  name: string,
-  rest: { deadline?: number | undefined; request_id?: string | undefined } = {},
-) => ({ name: `block.${name}`, ...rest });
-type Call = { deadline?: number | undefined; request_id?: string | undefined };
+const named = (name: string, call: Call = {}) => ({ name: `block.${name}`, ...call });
 
 const headerColumns =
   'height, hash, parent_hash, timestamp, toString(b.time_ns) AS time_ns, block_time, tx_count, receipt_count, gas_used, gas_wanted, total_fee, proposer_address';
+
+/** Headers of single blocks that go into one query. */
+const headersAtOnce = 100;
 
 /** Opens the tables; they must have been migrated. */
 export function createBlockStore(database: Database, target: Target, fault: FaultPoint = () => {}) {
@@ -172,6 +172,17 @@ export function createBlockStore(database: Database, target: Target, fault: Faul
       const [first] = await headers('1 ORDER BY height LIMIT 1', {}, 'first', call);
       return first === undefined || last === undefined ? undefined : { first, last };
     },
+
+    /** One header; those that are asked for together are read together. */
+    header: createBatcher<number, HeaderRow | undefined>({
+      run: async (heights, call) => {
+        const rows = await headers('height IN {heights:Array(UInt64)}', { heights }, 'header', call);
+        const byHeight = new Map(rows.map((row) => [row.height, row]));
+        return heights.map((height) => byHeight.get(height));
+      },
+      most: headersAtOnce,
+      atOnce: 1,
+    }),
 
     /** Headers of a range of heights (inclusive), ascending. */
     headers: (from: number, to: number, call: Call = {}) =>

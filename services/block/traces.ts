@@ -75,7 +75,8 @@ async function traceNext(options: TraceOptions): Promise<void> {
   const next = head.trace_height === 0 ? head.first : head.trace_height + 1;
   if (head.last === undefined || next > head.last.height) return head.bell.heard(rung, signal);
   const { revision } = head;
-  const headers = await store.headers(next, Math.min(head.last.height, next + blocksAtOnce - 1));
+  const to = Math.min(head.last.height, next + blocksAtOnce - 1);
+  const headers = head.headers(next, to) ?? (await store.headers(next, to));
   const unwound = (): boolean => head.revision !== revision;
   const traced = await inParallel(headers, options.concurrency, (header) =>
     traceBlock(options, header, unwound),

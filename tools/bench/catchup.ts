@@ -81,6 +81,21 @@ export async function measureCatchUp(options: CatchUpOptions): Promise<CatchUp> 
   };
 }
 
+/** Merges of the database go on for a moment after the last insert. */
+const settle_ms = 5_000;
+
+/** Waits until the traces are indexed too, and the database has calmed down. */
+export async function settle(port: number, height: number): Promise<void> {
+  for (;;) {
+    const status = (await (await fetch(`http://127.0.0.1:${port}/status`)).json()) as {
+      internal_tx_height: number;
+    };
+    if (status.internal_tx_height >= height) break;
+    await sleep(200);
+  }
+  await sleep(settle_ms);
+}
+
 async function firstHeight(base: string): Promise<number> {
   const end = Date.now() + startPatience_ms;
   for (;;) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { UserError } from '../../services/common/errors.js';
 import { generateChain } from '../replay/generate.js';
-import { type CatchUp, measureCatchUp } from './catchup.js';
+import { type CatchUp, measureCatchUp, settle } from './catchup.js';
 import { type LoadResult, load } from './load.js';
 import { diskUsage, freePort, type Program, startProgram } from './processes.js';
 import { printCatchUp, printRoutes } from './report.js';
@@ -120,7 +120,7 @@ async function bench(options: BenchOptions): Promise<BenchReport> {
       POLL_INTERVAL_MS: '200',
     });
   const routes: RouteResult[] = [];
-  const measure = async (
+  const measureRoutes = async (
     samples: Samples,
     cache: 'on' | 'off',
     connections: readonly number[],
@@ -146,7 +146,8 @@ async function bench(options: BenchOptions): Promise<BenchReport> {
   let program = weft(0);
   process.stdout.write(`a chain of ${small} blocks first\n`);
   await measureCatchUp({ port: ports.http, program, height: small, node_url: url, probe: false });
-  await measure(takeSamples(chain, small, txs_per_block), 'off', [1, 32]);
+  await settle(ports.http, small);
+  await measureRoutes(takeSamples(chain, small, txs_per_block), 'off', [1, 32]);
   await node.stop();
 
   process.stdout.write(`catching up to ${blocks} blocks of ${txs_per_block} txs\n`);
@@ -160,13 +161,15 @@ async function bench(options: BenchOptions): Promise<BenchReport> {
     probe: true,
   });
   printCatchUp(catch_up, txs_per_block);
-  await measure(samples, 'off', [1, 32]);
+  await settle(ports.http, blocks);
+  await measureRoutes(samples, 'off', [1, 32]);
   const memory_at_rest = program.memory();
   await program.stop();
 
   program = weft(64);
   await measureCatchUp({ port: ports.http, program, height: blocks, node_url: url, probe: false });
-  await measure(samples, 'on', [1, 32]);
+  await settle(ports.http, blocks);
+  await measureRoutes(samples, 'on', [1, 32]);
   await program.stop();
   await node.stop();
   const total = blocks * txs_per_block;

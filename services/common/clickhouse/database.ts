@@ -7,14 +7,18 @@ export type Params = Readonly<Record<string, unknown>>;
 /** A value for a placeholder of type Tuple(...): a plain list would be taken for an Array. */
 export const tuple = (values: readonly unknown[]): unknown => new TupleParam(values);
 
-/** What a statement may need besides its text. */
-export interface StatementOptions {
-  /** What the statement is called in metrics and logs, e.g. `tx.by_hash`. */
-  readonly name: string;
+/** What a statement carries of the call that wants it. */
+export interface Call {
   /** When the answer is of no more use, in milliseconds since the epoch: the engine stops then. */
   readonly deadline?: number | undefined;
   /** The id of the request that wants it; it is found again in the engine's own query log. */
   readonly request_id?: string | undefined;
+}
+
+/** What a statement may need besides its text. */
+export interface StatementOptions extends Call {
+  /** What the statement is called in metrics and logs, e.g. `tx.by_hash`. */
+  readonly name: string;
   /** Reads go before writes that wait for the engine. Default: read. */
   readonly priority?: 'read' | 'write' | undefined;
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { type Database, tuple } from '../../common/clickhouse/database.js';
+import { createBatcher } from '../../common/batcher.js';
+import { type Call, type Database, tuple } from '../../common/clickhouse/database.js';
 import {
   type AccountHead,
   emptyList,
@@ -7,8 +8,7 @@ import {
   listKey,
   readAccountHeads,
 } from '../store/account-heads.js';
-import { type AccountList, type Call, kindOfList, type Tables } from '../store/tables.js';
-import { createBatcher } from './batcher.js';
+import { type AccountList, kindOfList, type Tables } from '../store/tables.js';
 import { groupBy } from './group.js';
 import type { Head } from './head.js';
 

@@ -1,6 +1,6 @@
-import type { Database } from '../../common/clickhouse/database.js';
-import type { Call, Kind, Tables } from '../store/tables.js';
-import { createBatcher } from './batcher.js';
+import { createBatcher } from '../../common/batcher.js';
+import type { Call, Database } from '../../common/clickhouse/database.js';
+import type { Kind, Tables } from '../store/tables.js';
 
 /** The sequences of a block, inclusive; none when last < first. */
 export interface SequenceRange {

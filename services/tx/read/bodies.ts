@@ -1,10 +1,10 @@
 import { status } from '@grpc/grpc-js';
 import { LRUCache } from 'lru-cache';
-import type { Database } from '../../common/clickhouse/database.js';
+import { createBatcher } from '../../common/batcher.js';
+import type { Call, Database } from '../../common/clickhouse/database.js';
 import { readRowBinary } from '../../common/clickhouse/row-binary.js';
 import { RpcError } from '../../common/errors.js';
-import type { Call, Kind, Tables } from '../store/tables.js';
-import { createBatcher } from './batcher.js';
+import type { Kind, Tables } from '../store/tables.js';
 import type { Head } from './head.js';
 
 /** Bodies by number, from memory or the table. */

@@ -1,8 +1,9 @@
+import type { Call } from '../../common/clickhouse/database.js';
 import { invalidArgument } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import { encodeKey } from '../../common/page/key.js';
 import { type Window, windowOf, windowPage } from '../../common/page/window.js';
-import { accountLists, type Call } from '../store/tables.js';
+import { accountLists } from '../store/tables.js';
 import { emptyRange, type SequenceRange } from './block-ranges.js';
 import type { BodyPage } from './lists.js';
 import type { Reader } from './reader.js';

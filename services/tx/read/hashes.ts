@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Database } from '../../common/clickhouse/database.js';
-import type { Call, Kind, Tables } from '../store/tables.js';
-import { createBatcher } from './batcher.js';
+import { createBatcher } from '../../common/batcher.js';
+import type { Call, Database } from '../../common/clickhouse/database.js';
+import type { Kind, Tables } from '../store/tables.js';
 import { groupBy } from './group.js';
 import type { Head } from './head.js';
 

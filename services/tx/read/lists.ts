@@ -1,6 +1,7 @@
+import type { Call } from '../../common/clickhouse/database.js';
 import type { PageRequest, PageResponse } from '../../common/gen/indexer/common/v1/common.js';
 import { type DenseList, type DensePage, densePage } from '../../common/page/dense.js';
-import { accountLists, type Call, type Kind } from '../store/tables.js';
+import { accountLists, type Kind } from '../store/tables.js';
 import { emptyRange } from './block-ranges.js';
 import type { Reader } from './reader.js';
 

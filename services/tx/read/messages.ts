@@ -1,6 +1,6 @@
-import type { Database } from '../../common/clickhouse/database.js';
+import type { Call, Database } from '../../common/clickhouse/database.js';
 import { readMsgSets } from '../store/msg-sets.js';
-import type { Call, Tables } from '../store/tables.js';
+import type { Tables } from '../store/tables.js';
 import type { Head } from './head.js';
 
 /** The sets of message types, in memory: there are few. */

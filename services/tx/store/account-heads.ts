@@ -1,5 +1,5 @@
-import { type Database, tuple } from '../../common/clickhouse/database.js';
-import { type AccountList, type Call, type Kind, kindOfList, type Tables } from './tables.js';
+import { type Call, type Database, tuple } from '../../common/clickhouse/database.js';
+import { type AccountList, type Kind, kindOfList, type Tables } from './tables.js';
 
 /** The end of an account's list. */
 export interface AccountHead {

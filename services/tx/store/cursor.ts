@@ -1,6 +1,6 @@
-import type { Database } from '../../common/clickhouse/database.js';
+import type { Call, Database } from '../../common/clickhouse/database.js';
 import type { Cursor } from '../../common/consume.js';
-import type { Call, Kind, Tables } from './tables.js';
+import type { Kind, Tables } from './tables.js';
 
 /** How far the tables are: everything up to here is whole, nothing above is read. */
 export interface Position {

@@ -1,5 +1,5 @@
-import type { Database } from '../../common/clickhouse/database.js';
-import type { Call, Tables } from './tables.js';
+import type { Call, Database } from '../../common/clickhouse/database.js';
+import type { Tables } from './tables.js';
 
 /** A set of message types as it is stored. */
 export interface MsgSetRow {

@@ -51,9 +51,3 @@ export function tablesOf({ database, cluster }: Target): Tables {
     removable: (name) => (cluster === '' ? of(name) : `${of(name)}_local ON CLUSTER '${cluster}'`),
   };
 }
-
-/** What a call passes on to its statements. */
-export interface Call {
-  readonly deadline?: number | undefined;
-  readonly request_id?: string | undefined;
-}

@@ -1,5 +1,4 @@
-import { QueryTimeout } from '../../common/clickhouse/database.js';
-import type { Call } from '../store/tables.js';
+import { type Call, QueryTimeout } from './clickhouse/database.js';
 
 export interface BatcherOptions<Key, Value> {
   /** Answers several keys with one query; the values in the order of the keys. */
