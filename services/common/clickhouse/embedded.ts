@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
-import { UserError } from '../errors.js';
+import { messageOf, UserError } from '../errors.js';
 import {
   type Database,
   type Params,
@@ -26,7 +26,12 @@ const sessionSettings = `SET output_format_json_quote_64bit_integers = 0, async_
  * @throws UserError when another process has it, or when the engine is not installed.
  */
 export async function openEmbedded(folder: string): Promise<Database> {
-  mkdirSync(folder, { recursive: true });
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+  } catch (cause) {
+    throw new UserError(`the folder ${folder} cannot be written: ${messageOf(cause)}`, { cause });
+  }
   const client = await connect(folder);
   const turns = createTurns();
   let closed = false;
@@ -89,9 +94,11 @@ async function connect(folder: string): Promise<ClickHouseClient> {
     await client.command({ query: sessionSettings });
     return client;
   } catch (error) {
-    if (/lock file|Code: 76/i.test(String(error))) {
+    // The engine prints the reason to standard error and keeps it from the error.
+    if (/failed to create connection|lock file|Code: 76/i.test(String(error))) {
       throw new UserError(
-        `another process has the embedded database in ${folder} open: give this one a DATA_DIR of its own, or set CLICKHOUSE_URL`,
+        `the embedded database in ${folder} cannot be opened, most likely because another process has it open: give this one a DATA_DIR of its own, or set CLICKHOUSE_URL`,
+        { cause: error },
       );
     }
     throw error;

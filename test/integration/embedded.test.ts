@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { QueryTimeout } from '../../services/common/clickhouse/database.js';
+import { openEmbedded } from '../../services/common/clickhouse/embedded.js';
+import { UserError } from '../../services/common/errors.js';
+import { testDatabase } from '../support/database.js';
+
+const run = promisify(execFile);
+const module_url = new URL('../../services/common/clickhouse/embedded.js', import.meta.url).href;
+
+describe('the embedded engine', () => {
+  it('gives every query its own answer, also after some that failed or ran out of time', async () => {
+    const database = await testDatabase();
+    const slow = (i: number) =>
+      database.rows(
+        `SELECT sleepEachRow(0.05), ${i} FROM numbers(40)`,
+        {},
+        { name: 'slow', deadline: Date.now() + 300 },
+      );
+    const wrong = () => database.rows('SELECT no_such_column', {}, { name: 'wrong' });
+    for (let round = 0; round < 3; round++) {
+      const failing = [slow(1), wrong()].map((query) => assert.rejects(query));
+      const numbers = Array.from({ length: 20 }, (_, i) => i);
+      const answers = await Promise.all(
+        numbers.map((i) => database.rows<{ n: number }>('SELECT {i:UInt32} AS n', { i }, { name: 'number' })),
+      );
+      assert.deepEqual(
+        answers,
+        numbers.map((n) => [{ n }]),
+      );
+      await Promise.all(failing);
+    }
+  });
+
+  it('tells a deadline from other failures', async () => {
+    const database = await testDatabase();
+    const options = { name: 'slow', deadline: Date.now() + 200 };
+    await assert.rejects(
+      database.rows('SELECT sleepEachRow(0.05) FROM numbers(40)', {}, options),
+      QueryTimeout,
+    );
+    await assert.rejects(
+      database.rows('SELECT 1', {}, { name: 'late', deadline: Date.now() - 1 }),
+      QueryTimeout,
+    );
+  });
+
+  it('says in one sentence that another process has its folder open', async function () {
+    this.timeout(60_000);
+    const folder = mkdtempSync(join(tmpdir(), 'weft-locked-'));
+    try {
+      const open = `const { openEmbedded } = await import(${JSON.stringify(module_url)});`;
+      const script = `${open}
+        const database = await openEmbedded(process.argv[1]);
+        const { execFile } = await import('node:child_process');
+        execFile(process.execPath, ['--input-type=module', '-e', ${JSON.stringify(`${open} await openEmbedded(process.argv[1]).catch((error) => console.log(error.name, error.message));`)}, process.argv[1]], async (_, out) => {
+          console.log(out);
+          await database.close();
+        });`;
+      const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script, folder]);
+      assert.match(
+        stdout,
+        /^UserError .*another process has it open: give this one a DATA_DIR of its own, or set CLICKHOUSE_URL$/m,
+      );
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('says that a folder cannot be made', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'weft-file-')), 'file');
+    writeFileSync(file, '');
+    await assert.rejects(openEmbedded(join(file, 'data')), UserError);
+  });
+});
