@@ -1,6 +1,10 @@
 // `npm test`: compiles everything with its types, lints code and protos, then runs the
 // unit, integration and API tests. Arguments go to mocha (`npm test -- -g pages`).
 import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+
+// What a file that is gone had been compiled to must not run.
+rmSync('dist', { recursive: true, force: true });
 
 // Not through npx, which takes options such as -g for its own.
 const tool = (name) => `node_modules/.bin/${name}`;
