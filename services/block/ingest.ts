@@ -145,9 +145,9 @@ export async function followTables(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const [range, traces] = [await store.range(), await store.traceRange()];
-      if (range?.last.hash !== head.last?.hash || traces.last !== head.trace_height) {
-        head.reset(range, traces.last);
+      const [range, trace_height] = [await store.range(), await store.traceHeight()];
+      if (range?.last.hash !== head.last?.hash || trace_height !== head.trace_height) {
+        head.reset(range, trace_height);
         await validators.load();
       }
     } catch (error) {

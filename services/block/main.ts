@@ -55,7 +55,7 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
   const validators = createValidators(store, log);
   const ingests = config.ROLE !== 'serve';
   if (ingests) await recover(store);
-  head.reset(await store.range(), (await store.traceRange()).last);
+  head.reset(await store.range(), await store.traceHeight());
   await validators.load();
 
   const stopping = new AbortController();

@@ -53,7 +53,7 @@ export async function handleRollback(options: FollowOptions): Promise<boolean> {
   metrics.rollbacks.inc({ service: 'block' });
   await mutex(async () => {
     await store.unwind(common);
-    const { last: trace_height } = await store.traceRange();
+    const trace_height = await store.traceHeight();
     head.reset(await store.range(), trace_height);
   });
   return true;

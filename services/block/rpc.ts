@@ -5,7 +5,7 @@ import {
   type BlockServiceServer,
   BlockServiceService,
 } from '../common/gen/indexer/block/v1/block.js';
-import type { PageRequest } from '../common/gen/indexer/common/v1/common.js';
+import { checkPage } from '../common/page/check.js';
 import { densePage } from '../common/page/dense.js';
 import type { CallContext } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
@@ -29,9 +29,6 @@ const averageOver = 100;
 
 /** Most heights that ListBlockHashes takes. */
 const hashesAtOnce = 1_000;
-
-/** Most items a page holds. */
-const longestPage = 1_000;
 
 /** The handlers of indexer.block.v1.BlockService. */
 export function blockService(options: BlockRpcOptions): ServedService {
@@ -129,10 +126,3 @@ export function blockService(options: BlockRpcOptions): ServedService {
 }
 
 const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_id });
-
-function checkPage(page: PageRequest | undefined): PageRequest {
-  if (page === undefined) throw invalidArgument('pagination is missing');
-  if (page.limit < 1 || page.limit > longestPage)
-    throw invalidArgument(`pagination.limit ${page.limit} is not from 1 to ${longestPage}`);
-  return page;
-}

@@ -221,14 +221,14 @@ export function createBlockStore(database: Database, target: Target, fault: Faul
       return rows.map((row) => ({ ...row, material: Buffer.from(row.material, 'base64') }));
     },
 
-    /** First and last height that has a row among the traces; zeros while there is none. */
-    async traceRange(): Promise<{ first: number; last: number }> {
-      const [row] = await database.rows<{ first: number; last: number }>(
-        `SELECT min(height) AS first, max(height) AS last FROM ${table('traces')}`,
+    /** Last height that has a row among the traces; 0 while there is none. */
+    async traceHeight(): Promise<number> {
+      const [row] = await database.rows<{ last: number }>(
+        `SELECT max(height) AS last FROM ${table('traces')}`,
         {},
-        named('trace_range'),
+        named('trace_height'),
       );
-      return row ?? { first: 0, last: 0 };
+      return row?.last ?? 0;
     },
 
     /** Adds validators, or what has changed of them. */

@@ -1,12 +1,13 @@
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import { notFound, unimplemented } from '../common/errors.js';
 import { type TxServiceServer, TxServiceService } from '../common/gen/indexer/tx/v1/tx.js';
+import { checkPage } from '../common/page/check.js';
 import type { CallContext } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
 import { listByAccountAndMsgs, listByHeightAndMsgs, listByMsgs } from './read/filtered.js';
 import { getByHash, listAll, listByAccount, listByHeight, listInternalByHash } from './read/lists.js';
 import type { Reader } from './read/reader.js';
-import { checkAccount, checkHash, checkPage, cleanMsgs } from './requests.js';
+import { checkAccount, checkHash, cleanMsgs } from './requests.js';
 
 export interface TxRpcOptions extends HandlerEnvironment {
   readonly reader: Reader;

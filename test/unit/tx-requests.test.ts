@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readRowBinary } from '../../services/common/clickhouse/row-binary.js';
-import { checkAccount, checkHash, checkPage, cleanMsgs } from '../../services/tx/requests.js';
+import { checkPage } from '../../services/common/page/check.js';
+import { checkAccount, checkHash, cleanMsgs } from '../../services/tx/requests.js';
 
 const page = { key: '', offset: 0, limit: 10, count_total: true, reverse: true };
 

@@ -1,3 +1,5 @@
+import { mulberry32 } from '../replay/faults.js';
+
 /** Things to ask for, taken from the generated chain. */
 export interface Samples {
   /** Cosmos hashes, upper-case hex. */
@@ -18,22 +20,9 @@ export interface BenchRoute {
   readonly nextPath: () => string;
 }
 
-/** A repeatable sequence of numbers in [0, 1). */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    // mulberry32
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** Every route, with requests that differ each time, so that no answer repeats before long. */
 export function benchRoutes(samples: Samples, seed = 1): BenchRoute[] {
-  const random = createRandom(seed);
+  const random = mulberry32(seed);
   const one = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const offset = (): number => Math.floor(random() * Math.max(1, samples.total - 200));
   const [tx, block] = ['/indexer/tx/v1', '/indexer/block/v1'];
@@ -79,7 +68,7 @@ export function benchRoutes(samples: Samples, seed = 1): BenchRoute[] {
 
 /** What wallets and explorers ask for most, mixed evenly: a tx, an account's page, a list page. */
 export function mixedRoute(samples: Samples, seed = 2): BenchRoute {
-  const random = createRandom(seed);
+  const random = mulberry32(seed);
   const one = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const tx = '/indexer/tx/v1';
   const kinds = [

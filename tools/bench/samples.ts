@@ -1,5 +1,6 @@
+import { mulberry32 } from '../replay/faults.js';
 import { describeGenerated, type GeneratedChain } from '../replay/generate.js';
-import { createRandom, type Samples } from './routes.js';
+import type { Samples } from './routes.js';
 
 /** How many blocks are looked at for hashes and accounts. */
 const blocksSampled = 1_000;
@@ -9,7 +10,7 @@ const blocksSampled = 1_000;
  * as txs name them, so busy ones come up as often as they would in life.
  */
 export function takeSamples(chain: GeneratedChain, height: number, txs_per_block: number): Samples {
-  const random = createRandom(7);
+  const random = mulberry32(7);
   const hashes: string[] = [];
   const ethHashes: string[] = [];
   const accounts: string[] = [];

@@ -45,6 +45,9 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** ClickHouse's error code for a query that ran past max_execution_time. */
+export const timeoutExceeded = '159';
+
 /** The query or insert did not finish before its deadline. */
 export class QueryTimeout extends Error {
   override name = 'QueryTimeout';

@@ -9,11 +9,9 @@ import {
   readAll,
   type StatementOptions,
   secondsLeft,
+  timeoutExceeded,
 } from './database.js';
 import { createTurns } from './turns.js';
-
-/** ClickHouse's error code for a query that ran past max_execution_time. */
-const timeoutExceeded = '159';
 
 /** Settings of the whole session: constant, so it does no harm that they stay. */
 const sessionSettings = `SET output_format_json_quote_64bit_integers = 0, async_insert = 0, insert_deduplicate = 0,

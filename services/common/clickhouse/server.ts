@@ -9,10 +9,8 @@ import {
   readAll,
   type StatementOptions,
   secondsLeft,
+  timeoutExceeded,
 } from './database.js';
-
-/** ClickHouse's error code for a query that ran past max_execution_time. */
-const timeoutExceeded = '159';
 
 /** Node's codes for a server that is not there or went away. */
 const unreachable = /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|socket hang up/i;
