@@ -16,8 +16,13 @@ export const blockOwnSettings = {
   },
   FETCH_CONCURRENCY: {
     doc: 'Blocks that are fetched from the node at once.',
-    default: '16',
+    default: '30',
     parse: asInteger(1, 256),
+  },
+  NODE_BATCH: {
+    doc: 'JSON-RPC calls that are sent to the node in one request while catching up; CometBFT takes up to 10 unless told otherwise. 1 switches batches off. A node that refuses them is sent single calls.',
+    default: '10',
+    parse: asInteger(1, 100),
   },
   POLL_INTERVAL_MS: {
     doc: 'How often the node is asked for its tip while its websocket is silent, in milliseconds.',
@@ -30,7 +35,7 @@ export const blockOwnSettings = {
     parse: asInteger(1, 1_000),
   },
   INTERNAL_TX: { doc: 'Whether call traces are fetched (EVM only).', default: 'true', parse: asBoolean },
-  TRACE_CONCURRENCY: { doc: 'Blocks that are traced at once.', default: '4', parse: asInteger(1, 64) },
+  TRACE_CONCURRENCY: { doc: 'Blocks that are traced at once.', default: '10', parse: asInteger(1, 64) },
   TRACE_ATTEMPTS: {
     doc: 'How often the node may fail to trace a block before that block stays without internal txs.',
     default: '30',

@@ -1,4 +1,5 @@
-import { fetchCometBlock, fetchCometResults, type TxResult } from '../common/chain/comet.js';
+import type { SendBatched } from '../common/chain/batch.js';
+import { fetchCometBlock, fetchCometResults } from '../common/chain/comet.js';
 import { type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
 import { type EvmList, fetchEvmHeight, fetchReceipts } from '../common/chain/evm.js';
 import { fetchDecodedTxs } from '../common/chain/rest.js';
@@ -17,6 +18,12 @@ export interface Node {
   readonly rpc: Endpoints;
   readonly rest: Endpoints;
   readonly jsonrpc: Endpoints | undefined;
+  /** Ways to ask for many heights at once. */
+  readonly batches: {
+    readonly comet: SendBatched;
+    readonly receipts: SendBatched;
+    readonly traces: SendBatched;
+  };
 }
 
 /** A block with everything that is kept of it. */
@@ -72,8 +79,8 @@ async function fetchOnce(
   signal: AbortSignal,
 ): Promise<FetchedBlock> {
   const [block, results] = await Promise.all([
-    fetchCometBlock(node.rpc, height, chain_id, signal),
-    fetchCometResults(node.rpc, height, signal),
+    fetchCometBlock(node.rpc, height, chain_id, signal, node.batches.comet),
+    fetchCometResults(node.rpc, height, signal, node.batches.comet),
   ]);
   if (results.txs_results.length !== block.txs.length) {
     throw new NodeError(
@@ -84,7 +91,9 @@ async function fetchOnce(
   const isEmpty = block.txs.length === 0;
   const [rest, receipts] = await Promise.all([
     isEmpty ? [] : decodedTxs(node.rest, height, [...block.txs], decodedAttempts, signal),
-    isEmpty || node.jsonrpc === undefined ? noReceipts : fetchReceipts(node.jsonrpc, height, signal),
+    isEmpty || node.jsonrpc === undefined
+      ? noReceipts
+      : fetchReceipts(node.jsonrpc, height, signal, node.batches.receipts),
   ]);
   const decoded = block.txs.map((raw, index) => {
     const text = rest[index];
@@ -100,7 +109,7 @@ async function fetchOnce(
     txs: block.txs.map(
       (raw, i): TxMaterial => ({
         raw,
-        result: Buffer.from(JSON.stringify(results.txs_results[i])),
+        result: Buffer.from(results.txs_results[i] ?? 'null'),
         decoded: Buffer.from(decoded[i] ?? ''),
         decoded_locally: rest[i] === undefined,
       }),
@@ -149,10 +158,11 @@ async function checkReceipts(
   jsonrpc: Endpoints,
   height: number,
   count: number,
-  results: readonly TxResult[],
+  results: readonly string[],
   decoded: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
+  if (count >= results.length) return;
   const missing = results.filter((result, i) => mustHaveReceipt(result, decoded[i] ?? '')).length - count;
   if (missing > 0) throw new NodeError('incomplete', `block ${height}: ${missing} receipts are missing`);
   // An empty list without a sign of an EVM tx is right once the index has passed the block.

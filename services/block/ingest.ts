@@ -1,3 +1,4 @@
+import { createBatching, sendAlone } from '../common/chain/batch.js';
 import { fetchStatus } from '../common/chain/comet.js';
 import { createEndpoints, retryDelay } from '../common/chain/endpoints.js';
 import { watchTip } from '../common/chain/tip.js';
@@ -18,10 +19,19 @@ import type { Validators } from './validators.js';
 /** The interfaces of the node that the configuration names. */
 export function connectNode(config: BlockConfig, log: Log, metrics: Metrics): Node {
   const options = { log, metrics, timeout_ms: config.NODE_TIMEOUT_MS, connections: config.FETCH_CONCURRENCY };
+  const rpc = createEndpoints('rpc', config.RPC_URL, options);
+  const jsonrpc =
+    config.VM_TYPE === 'evm' ? createEndpoints('jsonrpc', config.JSON_RPC_URL, options) : undefined;
   return {
-    rpc: createEndpoints('rpc', config.RPC_URL, options),
+    rpc,
     rest: createEndpoints('rest', config.REST_URL, options),
-    jsonrpc: config.VM_TYPE === 'evm' ? createEndpoints('jsonrpc', config.JSON_RPC_URL, options) : undefined,
+    jsonrpc,
+    batches: {
+      comet: createBatching(rpc, config.NODE_BATCH),
+      receipts: jsonrpc === undefined ? sendAlone : createBatching(jsonrpc, config.NODE_BATCH),
+      // Tracing takes the node long: what is asked for at once must be done within one timeout.
+      traces: jsonrpc === undefined ? sendAlone : createBatching(jsonrpc, Math.min(5, config.NODE_BATCH)),
+    },
   };
 }
 
@@ -101,6 +111,7 @@ export async function ingest(
       ? followTraces({
           ...common,
           jsonrpc: node.jsonrpc,
+          batch: node.batches.traces,
           concurrency: config.TRACE_CONCURRENCY,
           attempts: config.TRACE_ATTEMPTS,
         })

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import type { SendBatched } from '../common/chain/batch.js';
 import { type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
 import { fetchEvmHeight, fetchTraces, methodNotFound } from '../common/chain/evm.js';
 import { messageOf } from '../common/errors.js';
@@ -20,6 +21,8 @@ const nothing = gzipSync('[]');
 
 export interface TraceOptions {
   readonly jsonrpc: Endpoints;
+  /** A way to ask for several heights at once. */
+  readonly batch: SendBatched;
   readonly store: BlockStore;
   readonly head: Head;
   readonly log: Log;
@@ -33,7 +36,7 @@ export interface TraceOptions {
 }
 
 /** How many blocks are written together while catching up. */
-const blocksAtOnce = 100;
+const blocksAtOnce = 300;
 
 /** A node without tracing is asked again after this time. */
 const offPause_ms = 10 * 60_000;
@@ -124,7 +127,7 @@ async function traceBlock(
   let refusals = 0;
   for (let attempt = 0; !unwound(); attempt++) {
     try {
-      const { text, count } = await fetchTraces(options.jsonrpc, height, options.signal);
+      const { text, count } = await fetchTraces(options.jsonrpc, height, options.signal, options.batch);
       const missing = header.receipt_count - count;
       if (missing <= 0) return row('traced', await compress(Buffer.from(text)));
       throw new NodeError('incomplete', `block ${height}: ${missing} traces are missing`);

@@ -90,10 +90,10 @@ describe('the ends of lists in memory', () => {
 });
 
 describe('batches of blocks', () => {
-  it('hold four thousand txs or twelve million characters, and never cut a block', () => {
-    assert.deepEqual(heightsOf(splitBlocks([block(1, 2_400), block(2, 1_600), block(3, 1)])), [[1, 2], [3]]);
-    assert.deepEqual(heightsOf(splitBlocks([block(1, 5_000), block(2, 0), block(3, 1)])), [[1], [2, 3]]);
-    const wide = [block(1, 2, 6_000_000), block(2, 1, 6_000_000), block(3, 1)];
+  it('hold eight thousand txs or sixteen million characters, and never cut a block', () => {
+    assert.deepEqual(heightsOf(splitBlocks([block(1, 4_800), block(2, 3_200), block(3, 1)])), [[1, 2], [3]]);
+    assert.deepEqual(heightsOf(splitBlocks([block(1, 9_000), block(2, 0), block(3, 1)])), [[1], [2, 3]]);
+    const wide = [block(1, 2, 8_000_000), block(2, 1, 8_000_000), block(3, 1)];
     assert.deepEqual(heightsOf(splitBlocks(wide)), [[1], [2, 3]]);
     const empty = Array.from({ length: 2_500 }, (_, index) => block(index + 1, 0));
     assert.deepEqual(
@@ -104,7 +104,7 @@ describe('batches of blocks', () => {
   });
 
   it('have lines that go into inserts whole and in order', () => {
-    const lines = ['a'.repeat(3_000_000), 'b'.repeat(200_000), 'c', 'd'.repeat(9_000_000), 'e'];
+    const lines = ['a'.repeat(4_000_000), 'b'.repeat(300_000), 'c', 'd'.repeat(9_000_000), 'e'];
     assert.deepEqual(
       splitLines(lines).map((part) => part.map((line) => line[0]).join('')),
       ['a', 'bc', 'd', 'e'],

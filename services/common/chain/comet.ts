@@ -1,4 +1,6 @@
+import { type SendBatched, sendAlone } from './batch.js';
 import { type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
+import { splitArrayAt } from './json.js';
 
 /** What /status says of a node. */
 export interface NodeStatus {
@@ -25,20 +27,10 @@ export interface CometBlock {
   readonly txs: readonly Buffer[];
 }
 
-/** What the node says of one tx's execution; more members than these, all of them strings or small numbers. */
-export interface TxResult {
-  readonly code: number;
-  readonly gas_used?: string;
-  readonly gas_wanted?: string;
-  readonly events?:
-    | readonly { readonly type: string; readonly attributes?: readonly { readonly key: string }[] | null }[]
-    | null;
-}
-
 /** What an indexer needs of /block_results. */
 export interface CometResults {
-  /** In the order of the block. */
-  readonly txs_results: readonly TxResult[];
+  /** What the node says of each tx's execution, in the order of the block: JSON texts as it wrote them. */
+  readonly txs_results: readonly string[];
   /** JSON array of the block's own events. */
   readonly block_events: string;
 }
@@ -107,18 +99,43 @@ export function readBlock(height: number, chain_id: string, status: number, body
 /** `GET {rpc}/block_results?height=`. */
 export const resultsRequest = (height: number) => ({ path: `/block_results?height=${height}` });
 
-/** Reads the answer to {@link resultsRequest}. @throws NodeError, `behind` when the node does not have that height (yet). */
+/** How an answer begins as nodes write it, up to the results of the txs. */
+const resultsFirst = /^\{"jsonrpc":"2\.0","id":-?\d+,"result":\{"height":"(\d+)","txs_results":(?=\[)/;
+
+/**
+ * Reads the answer to {@link resultsRequest}. The results are cut out, not parsed: most of
+ * what a node sends is here, and nobody needs it as objects yet.
+ *
+ * @throws NodeError, `behind` when the node does not have that height (yet).
+ */
 export function readResults(height: number, status: number, body: string): CometResults {
   const what = `block_results ${height}`;
-  const result = resultOf(status, body, what) as {
-    height?: string;
-    txs_results?: TxResult[] | null;
-    finalize_block_events?: unknown[] | null;
-  };
+  const head = resultsFirst.exec(body);
+  if (head === null) return readOtherResults(height, what, status, body);
+  if (head[1] !== String(height))
+    throw new NodeError('behind', `${what}: the answer is for height ${head[1]}`);
+  try {
+    const { elements, end } = splitArrayAt(body, head[0].length);
+    const rest = JSON.parse(`{"result":{"txs_results":[]${body.slice(end)}`) as { result: Results };
+    return { txs_results: elements, block_events: JSON.stringify(rest.result.finalize_block_events ?? []) };
+  } catch (cause) {
+    throw new NodeError('not_json', `${what}: the answer is cut`, undefined, { cause });
+  }
+}
+
+interface Results {
+  readonly height?: string;
+  readonly txs_results?: readonly unknown[] | null;
+  readonly finalize_block_events?: readonly unknown[] | null;
+}
+
+/** The same for an answer that is written in another way: an empty block, other spacing, an error. */
+function readOtherResults(height: number, what: string, status: number, body: string): CometResults {
+  const result = resultOf(status, body, what) as Results;
   if (result.height !== String(height))
     throw new NodeError('behind', `${what}: the answer is for height ${result.height}`);
   return {
-    txs_results: result.txs_results ?? [],
+    txs_results: (result.txs_results ?? []).map((one) => JSON.stringify(one)),
     block_events: JSON.stringify(result.finalize_block_events ?? []),
   };
 }
@@ -147,16 +164,34 @@ export const fetchCometBlock = (
   height: number,
   chain_id: string,
   signal: AbortSignal,
-): Promise<CometBlock> =>
-  rpc.ask({ ...blockRequest(height), signal }, (status, body) => readBlock(height, chain_id, status, body));
+  send: SendBatched = sendAlone,
+): Promise<CometBlock> => {
+  const read = (status: number, body: string) => readBlock(height, chain_id, status, body);
+  return send({
+    method: 'block',
+    params: { height: String(height) },
+    read: (answer) => read(200, answer),
+    alone: () => rpc.ask({ ...blockRequest(height), signal }, read),
+    signal,
+  });
+};
 
 /** Asks the endpoints for the results of a block. @throws NodeError */
 export const fetchCometResults = (
   rpc: Endpoints,
   height: number,
   signal: AbortSignal,
-): Promise<CometResults> =>
-  rpc.ask({ ...resultsRequest(height), signal }, (status, body) => readResults(height, status, body));
+  send: SendBatched = sendAlone,
+): Promise<CometResults> => {
+  const read = (status: number, body: string) => readResults(height, status, body);
+  return send({
+    method: 'block_results',
+    params: { height: String(height) },
+    read: (answer) => read(200, answer),
+    alone: () => rpc.ask({ ...resultsRequest(height), signal }, read),
+    signal,
+  });
+};
 
 /** Asks the endpoints how far they are. @throws NodeError */
 export const fetchStatus = (rpc: Endpoints, signal: AbortSignal): Promise<NodeStatus> =>

@@ -40,6 +40,8 @@ export interface NodeRequest {
   readonly body?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** How often it is sent at most before its failure is the caller's. Default 4. */
+  readonly attempts?: number | undefined;
 }
 
 /** The URLs of one interface, of which the best is used. */
@@ -182,7 +184,8 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
         return await askOnce(nodeRequest, read);
       } catch (error) {
         const passing = error instanceof NodeError && passesQuickly(api, error.reason);
-        if (!passing || attempt >= quickAttempts || nodeRequest.signal?.aborted) throw error;
+        if (!passing || attempt >= (nodeRequest.attempts ?? quickAttempts) || nodeRequest.signal?.aborted)
+          throw error;
         await sleep(quickDelay_ms * attempt * (0.5 + Math.random()), nodeRequest.signal);
       }
     }

@@ -1,5 +1,6 @@
+import { type SendBatched, sendAlone } from './batch.js';
 import { type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
-import { sliceMember } from './json.js';
+import { sliceMember, splitArrayAt } from './json.js';
 
 /** JSON-RPC's code for a method that the node does not have or does not allow. */
 export const methodNotFound = -32601;
@@ -71,27 +72,51 @@ export interface EvmList {
 }
 
 /** The receipts of a block; none also while the index lags. @throws NodeError */
-export async function fetchReceipts(
+export const fetchReceipts = (
   jsonRpc: Endpoints,
   height: number,
   signal: AbortSignal,
-): Promise<EvmList> {
-  return asList(
-    'eth_getBlockReceipts',
-    await callEvm(jsonRpc, 'eth_getBlockReceipts', [hexHeight(height)], signal),
-  );
-}
+  send: SendBatched = sendAlone,
+): Promise<EvmList> => fetchList(jsonRpc, 'eth_getBlockReceipts', [hexHeight(height)], signal, send);
 
 /** The call traces of a block. @throws NodeError */
-export async function fetchTraces(jsonRpc: Endpoints, height: number, signal: AbortSignal): Promise<EvmList> {
-  const params = [hexHeight(height), { tracer: 'callTracer' }];
-  return asList(
-    'debug_traceBlockByNumber',
-    await callEvm(jsonRpc, 'debug_traceBlockByNumber', params, signal),
-  );
+export const fetchTraces = (
+  jsonRpc: Endpoints,
+  height: number,
+  signal: AbortSignal,
+  send: SendBatched = sendAlone,
+): Promise<EvmList> =>
+  fetchList(jsonRpc, 'debug_traceBlockByNumber', [hexHeight(height), { tracer: 'callTracer' }], signal, send);
+
+function fetchList(
+  jsonRpc: Endpoints,
+  method: string,
+  params: readonly unknown[],
+  signal: AbortSignal,
+  send: SendBatched,
+): Promise<EvmList> {
+  const read = (status: number, body: string) => readEvmList(method, status, body);
+  return send({
+    method,
+    params,
+    read: (answer) => read(200, answer),
+    alone: () => jsonRpc.ask({ path: '', body: rpcBody(method, params), signal }, read),
+    signal,
+  });
 }
 
-function asList(method: string, { text, value }: EvmResult): EvmList {
+/** Reads a list. Where it is written as nodes do it is cut out, not parsed. @throws NodeError */
+export function readEvmList(method: string, status: number, body: string): EvmList {
+  const start = resultLast.exec(body)?.[0].length ?? 0;
+  if (status === 200 && start > 0 && body[start] === '[') {
+    try {
+      const { elements, end } = splitArrayAt(body, start);
+      if (body.slice(end).trim() === '}') return { text: body.slice(start, end), count: elements.length };
+    } catch (cause) {
+      throw new NodeError('not_json', `${method}: the answer is cut`, undefined, { cause });
+    }
+  }
+  const { text, value } = readEvmResult(method, status, body);
   if (value === null) return { text: '[]', count: 0 };
   if (!Array.isArray(value)) throw new NodeError('not_json', `${method}: the result is no list`);
   return { text, count: value.length };

@@ -6,13 +6,13 @@ import type { DecodedTrace } from './rows.js';
  * How much is written at once: large inserts are cheaper by the row, but a call that reads
  * waits behind an insert of the embedded engine.
  */
-const [itemsAtOnce, charactersAtOnce, linesAtOnce] = [4_000, 12 * 1024 * 1024, 50_000];
+const [itemsAtOnce, charactersAtOnce, linesAtOnce] = [8_000, 16 * 1024 * 1024, 100_000];
 
 /** Blocks in a batch: their cursor rows must fit into one insert, which is written whole or not at all. */
 const blocksAtOnce = 1_000;
 
 /** One insert's text. */
-const insertCharacters = 3 * 1024 * 1024;
+const insertCharacters = 4 * 1024 * 1024;
 
 /** Cuts blocks into batches that are written one after the other, each with its cursor; a block is never cut. */
 export function splitBlocks(blocks: readonly DecodedBlock[]): DecodedBlock[][] {

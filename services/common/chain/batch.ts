@@ -1,0 +1,134 @@
+import { type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
+import { sliceMember, splitArray } from './json.js';
+
+/** A JSON-RPC call that may travel together with others. */
+export interface BatchedCall<T> {
+  readonly method: string;
+  readonly params: unknown;
+  /** Turns the text of this call's answer into the result. */
+  readonly read: (answer: string) => T;
+  /** Asks on its own: where there is nothing to join, and when the batch or its answer is no good. */
+  readonly alone: () => Promise<T>;
+  readonly signal: AbortSignal;
+}
+
+/** Sends a call, together with those that others send at the same moment. */
+export type SendBatched = <T>(call: BatchedCall<T>) => Promise<T>;
+
+/** For what is not to be joined with anything. */
+export const sendAlone: SendBatched = (call) => call.alone();
+
+/** With fewer calls than this there is nothing to gain. */
+const fewest = 3;
+
+interface Waiting {
+  readonly call: BatchedCall<unknown>;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Joins the calls of one turn of the event loop into JSON-RPC batches, so that catching up
+ * costs a fraction of the requests. Batches are an offer: a call whose batch fails, or
+ * whose part of it cannot be read, is sent alone, with the retries that go with that; and a
+ * node that answers batches with something else is sent smaller ones, then none.
+ *
+ * @param most how many calls go into one batch. CometBFT refuses more than 10 by default.
+ */
+export function createBatching(endpoints: Endpoints, most: number): SendBatched {
+  let limit = most;
+  let waiting: Waiting[] = [];
+
+  const send = async (batch: readonly Waiting[]): Promise<void> => {
+    const answers = batch.length < fewest ? undefined : await ask(batch.map(({ call }) => call));
+    for (const [index, { call, resolve, reject }] of batch.entries()) {
+      const answer = answers?.get(index);
+      try {
+        if (answer !== undefined) {
+          resolve(call.read(answer));
+          continue;
+        }
+      } catch {
+        // asked alone, where a failure counts against the URL and is tried again
+      }
+      call.alone().then(resolve, reject);
+    }
+  };
+
+  const ask = async (calls: readonly BatchedCall<unknown>[]): Promise<Map<number, string> | undefined> => {
+    const texts = calls.map(({ method, params }, id) =>
+      JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+    );
+    const request = { path: '', body: `[${texts.join(',')}]`, signal: calls[0]?.signal, attempts: 1 };
+    try {
+      return await endpoints.ask(request, (status, body) => readBatch(status, body, calls.length));
+    } catch (error) {
+      const isRefused = error instanceof NodeError && ['timeout', 'error_answer'].includes(error.reason);
+      if (isRefused && calls.length <= limit) limit = Math.floor(calls.length / 2);
+      return undefined;
+    }
+  };
+
+  const flush = (): void => {
+    const calls = waiting;
+    waiting = [];
+    const size = Math.max(1, limit);
+    for (let start = 0; start < calls.length; start += size) void send(calls.slice(start, start + size));
+  };
+
+  return <T>(call: BatchedCall<T>) =>
+    new Promise<T>((resolve, reject) => {
+      if (limit < fewest) {
+        call.alone().then(resolve, reject);
+        return;
+      }
+      if (waiting.length === 0) setImmediate(flush);
+      waiting.push({ call, resolve: (value) => resolve(value as T), reject });
+    });
+}
+
+/** What stands between two answers. In a string its quotes would be escaped. */
+const between = ',{"jsonrpc":"2.0","id":';
+
+/** How an answer begins as nodes write it; with its id. */
+const beginning = /^\{"jsonrpc":"2\.0","id":(\d+),/;
+
+/**
+ * Cuts the answer to a batch into the answers of its calls, by their ids. What cannot be
+ * read is left out.
+ *
+ * @throws NodeError error_answer when the node answers something else than a list, as one
+ *   that takes no batches does; not_json for what is no JSON.
+ */
+export function readBatch(status: number, body: string, calls: number): Map<number, string> {
+  const text = body.trim();
+  if (status !== 200 || !text.startsWith('[')) {
+    parseNodeJson(status, text, 'a batch');
+    throw new NodeError('error_answer', `a batch: HTTP ${status} ${JSON.stringify(text.slice(0, 200))}`);
+  }
+  if (!text.endsWith(']')) throw new NodeError('not_json', 'a batch: the answer is cut');
+  const quick = text
+    .slice(1, -1)
+    .split(between)
+    .map((part, index) => (index === 0 ? part : between.slice(1) + part));
+  const answers = byId(quick);
+  // Written in another way, or with that text inside: read with care, which takes longer.
+  return answers.size === calls && quick.length === calls ? answers : byId(splitArray(text));
+}
+
+function byId(texts: readonly string[]): Map<number, string> {
+  const answers = new Map<number, string>();
+  for (const text of texts) {
+    const id = beginning.exec(text)?.[1] ?? memberOf(text, 'id');
+    if (id !== undefined && /^\d+$/.test(id)) answers.set(Number(id), text);
+  }
+  return answers;
+}
+
+function memberOf(text: string, key: string): string | undefined {
+  try {
+    return sliceMember(text, key);
+  } catch {
+    return undefined;
+  }
+}

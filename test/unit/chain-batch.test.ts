@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { createBatching, readBatch } from '../../services/common/chain/batch.js';
+import { type Endpoints, NodeError } from '../../services/common/chain/endpoints.js';
+
+/** A node that answers with what a function gives, and the bodies that it was sent. */
+function fakeEndpoints(answer: (body: string) => { status: number; body: string }) {
+  const sent: string[] = [];
+  const endpoints: Endpoints = {
+    api: 'rpc',
+    urls: ['http://node'],
+    async ask(request, read) {
+      sent.push(request.body ?? '');
+      const { status, body } = answer(request.body ?? '');
+      return read(status, body);
+    },
+    close: async () => {},
+  };
+  return { endpoints, sent };
+}
+
+interface Sent {
+  readonly id: number;
+  readonly params: readonly number[];
+}
+
+/** Doubles the number in each call. */
+const double = (body: string) => {
+  const calls = JSON.parse(body) as Sent[];
+  const answers = calls.map(({ id, params }) => `{"jsonrpc":"2.0","id":${id},"result":${params[0]! * 2}}`);
+  return { status: 200, body: `[${answers.reverse().join(',')}]\n` };
+};
+
+const readResult = (text: string): number => {
+  const { result } = JSON.parse(text) as { result?: number };
+  if (result === undefined) throw new NodeError('error_answer', 'no result');
+  return result;
+};
+
+function callsOf(endpoints: Endpoints, most: number) {
+  const send = createBatching(endpoints, most);
+  const alone: number[] = [];
+  const call = (n: number) =>
+    send({
+      method: 'double',
+      params: [n],
+      read: readResult,
+      alone: async () => {
+        alone.push(n);
+        return n * 2;
+      },
+      signal: new AbortController().signal,
+    });
+  return { call, alone };
+}
+
+const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
+
+describe('calls that travel to the node together', () => {
+  it('become batches of the size that is allowed, whatever the order of the answers', async () => {
+    const { endpoints, sent } = fakeEndpoints(double);
+    const { call, alone } = callsOf(endpoints, 10);
+    assert.deepEqual(
+      await Promise.all(upTo(25).map(call)),
+      upTo(25).map((n) => n * 2),
+    );
+    assert.deepEqual(
+      sent.map((body) => (JSON.parse(body) as Sent[]).length),
+      [10, 10, 5],
+    );
+    assert.deepEqual(alone, []);
+  });
+
+  it('are sent alone when there are too few to gain anything', async () => {
+    const { endpoints, sent } = fakeEndpoints(double);
+    const { call, alone } = callsOf(endpoints, 10);
+    assert.deepEqual(await Promise.all([call(1), call(2)]), [2, 4]);
+    assert.deepEqual([sent.length, alone], [0, [1, 2]]);
+  });
+
+  it('are sent alone when batches are switched off', async () => {
+    const { endpoints, sent } = fakeEndpoints(double);
+    const { call, alone } = callsOf(endpoints, 1);
+    await Promise.all(upTo(9).map(call));
+    assert.deepEqual([sent.length, alone], [0, upTo(9)]);
+  });
+
+  it('are sent alone when their own part is missing or an error', async () => {
+    const { endpoints } = fakeEndpoints((body) => {
+      const [first, second, third] = JSON.parse(body) as Sent[];
+      const good = `{"jsonrpc":"2.0","id":${first!.id},"result":2}`;
+      const bad = `{"jsonrpc":"2.0","id":${third!.id},"error":{"code":1,"message":"no ${second!.id}"}}`;
+      return { status: 200, body: `[${good},${bad}]` };
+    });
+    const { call, alone } = callsOf(endpoints, 10);
+    assert.deepEqual(await Promise.all(upTo(3).map(call)), [2, 4, 6]);
+    assert.deepEqual(alone, [2, 3]);
+  });
+
+  it('come in smaller batches, then alone, to a node that refuses them', async () => {
+    const refusal = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"batch too large"},"id":null}';
+    const { endpoints, sent } = fakeEndpoints((body) =>
+      (JSON.parse(body) as Sent[]).length > 4 ? { status: 200, body: refusal } : double(body),
+    );
+    const { call, alone } = callsOf(endpoints, 10);
+    await Promise.all(upTo(10).map(call));
+    assert.deepEqual(alone, upTo(10));
+    await Promise.all(upTo(5).map(call));
+    await Promise.all(upTo(4).map(call));
+    assert.deepEqual(
+      sent.map((body) => (JSON.parse(body) as Sent[]).length),
+      [10, 5],
+    );
+    // 5 was refused as well, and 2 in one request gain nothing
+    assert.equal(alone.length, 10 + 5 + 4);
+  });
+
+  it('are sent alone, and together again later, when a request fails on its way', async () => {
+    let fails = true;
+    const { endpoints, sent } = fakeEndpoints((body) => {
+      if (fails) throw new NodeError('connection', 'reset');
+      return double(body);
+    });
+    const { call, alone } = callsOf(endpoints, 10);
+    assert.deepEqual(await Promise.all(upTo(4).map(call)), [2, 4, 6, 8]);
+    assert.deepEqual(alone, upTo(4));
+    fails = false;
+    await Promise.all(upTo(4).map(call));
+    assert.deepEqual([sent.length, alone.length], [2, 4]);
+  });
+});
+
+describe('the answer to a batch', () => {
+  it('is cut by ids, also where it is written with other spacing and order of members', () => {
+    const text =
+      ' [ {"id" : 1, "result":"x", "jsonrpc":"2.0"} , {"jsonrpc":"2.0","id":0,"result":{"a":[1]}} ] ';
+    assert.deepEqual([...readBatch(200, text, 2)].sort(), [
+      [0, '{"jsonrpc":"2.0","id":0,"result":{"a":[1]}}'],
+      [1, '{"id" : 1, "result":"x", "jsonrpc":"2.0"}'],
+    ]);
+  });
+
+  it('is not misled by a result that holds what looks like an answer', () => {
+    const inner = '[1,{"jsonrpc":"2.0","id":7,"result":0}]';
+    const text = `[{"jsonrpc":"2.0","id":0,"result":${inner}},{"jsonrpc":"2.0","id":1,"result":",{\\"jsonrpc\\":"}]`;
+    const answers = readBatch(200, text, 2);
+    assert.deepEqual([...answers.keys()], [0, 1]);
+    assert.equal(answers.get(0), `{"jsonrpc":"2.0","id":0,"result":${inner}}`);
+  });
+
+  it('is refused when it is cut, no list, or no JSON', () => {
+    const reason = (status: number, body: string): string => {
+      try {
+        readBatch(status, body, 2);
+        return 'fine';
+      } catch (error) {
+        return error instanceof NodeError ? error.reason : String((error as Error).name);
+      }
+    };
+    assert.equal(reason(200, '[{"jsonrpc":"2.0","id":0,"result":1},{"jsonrpc'), 'not_json');
+    assert.equal(reason(502, '<html>bad gateway</html>'), 'not_json');
+    assert.equal(reason(200, '{"jsonrpc":"2.0","id":-1,"error":{"code":-32600}}'), 'error_answer');
+    assert.equal(reason(500, '[]'), 'error_answer');
+  });
+});
