@@ -132,6 +132,14 @@ for (const absent of ['', 'null']) {
       }
     });
 
+    it('a height is a string for a block and an integer for its txs, as in the specification', () => {
+      for (const [path, item] of Object.entries<Json>(doc.paths)) {
+        const height = item.get.parameters.find((parameter: Json) => parameter.name === 'height');
+        if (height === undefined) continue;
+        assert.equal(height.schema.type, path.includes('/blocks/') ? 'string' : 'integer', path);
+      }
+    });
+
     it('every schema compiles strictly', () => {
       for (const name of Object.keys(doc.components.schemas)) validator(name);
     });
