@@ -20,7 +20,7 @@ import { createServer } from './serve.js';
 export interface AppDependencies {
   readonly config: GatewaySettings;
   readonly clients: Clients;
-  readonly heads: Pick<Heads, 'current'>;
+  readonly heads: Pick<Heads, 'current' | 'quiet_ms'>;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly version: string;
@@ -58,7 +58,7 @@ export function createApp(dependencies: AppDependencies): App {
     max_age_ms: config.CACHE_MAX_AGE_MS,
   });
   const timeout_ms = config.REQUEST_TIMEOUT_MS;
-  const server = createServer({ cache, clients, sender, about, log, timeout_ms });
+  const server = createServer({ cache, clients, heads, sender, about, log, timeout_ms });
   const known = new LRUCache<string, KnownRequest>({ max: memo.max });
   const route = createRouter({
     routes: createRoutes(about),

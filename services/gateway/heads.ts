@@ -21,6 +21,12 @@ export interface Head {
 /** The heads of the services, followed for as long as the gateway runs. */
 export interface Heads {
   readonly current: Readonly<Record<Owner, Head>>;
+  /**
+   * Milliseconds since the lowest height of these services moved, as heard here. A height
+   * that was there when it was first heard counts as moved then: block times say nothing of
+   * it where a chain is replayed, or a past one is worked through.
+   */
+  quiet_ms(owners: readonly Owner[]): number;
   /** Stops following. */
   close(): Promise<void>;
 }
@@ -39,6 +45,7 @@ export function watchHeads(clients: Clients, log: Log): Heads {
     block: { version: undefined, epoch: 0 },
     tx: { version: undefined, epoch: 0 },
   };
+  const moved_ms: Record<Owner, number> = { block: performance.now(), tx: performance.now() };
   const controller = new AbortController();
   const { signal } = controller;
   const follow = async (owner: Owner, open: () => AsyncIterable<Word>): Promise<void> => {
@@ -49,6 +56,7 @@ export function watchHeads(clients: Clients, log: Log): Heads {
         for await (const word of open()) {
           const rewritten =
             last === undefined || word.revision !== last.revision || word.height < last.height;
+          if (word.height !== last?.height) moved_ms[owner] = performance.now();
           version += 1;
           last = word;
           current[owner] = { version, epoch: current[owner].epoch + (rewritten ? 1 : 0) };
@@ -74,6 +82,8 @@ export function watchHeads(clients: Clients, log: Log): Heads {
   ]);
   return {
     current,
+    // All of them have to move for the lowest to move.
+    quiet_ms: (owners) => performance.now() - Math.min(...owners.map((owner) => moved_ms[owner])),
     close: async () => {
       controller.abort();
       await running;

@@ -17,7 +17,8 @@ export const pageParameters = {
   'pagination.count_total': booleanParameter(true, 'Whether `total` is counted; it is "0" when not.'),
 };
 
-type PageArguments = ArgumentsOf<typeof blockPageParameters> & { 'pagination.count_total'?: boolean };
+/** The checked values of the page parameters. */
+export type PageArguments = ArgumentsOf<typeof blockPageParameters> & { 'pagination.count_total'?: boolean };
 
 /** The request of a page, as services take it. */
 export function pageRequest(page: PageArguments): PageRequest {

@@ -15,7 +15,7 @@ export interface Parameter<T> {
   readonly doc: string;
   readonly schema: JsonSchema;
   /** Shown as an example in the document. */
-  readonly example?: string | undefined;
+  readonly example?: string | number | undefined;
   /**
    * The checked value of the decoded texts that were sent: none when it is absent, several
    * when it is repeated. Equal requests give equal values. Throws INVALID_ARGUMENT.
@@ -103,6 +103,13 @@ export const heightParameter: Parameter<bigint> = {
     }
     return height;
   },
+};
+
+/** The same for the txs of a block, where the specification has an integer. */
+export const txHeightParameter: Parameter<bigint> = {
+  ...heightParameter,
+  schema: { type: 'integer', minimum: 1 },
+  example: 33,
 };
 
 /** The height for a call: no block can stand at those that a number cannot hold. */

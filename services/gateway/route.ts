@@ -16,6 +16,8 @@ export interface RouteContext {
   /** Deadline, request id and cancellation, for every call that the handler makes. */
   readonly call: CallSettings;
   readonly about: About;
+  /** Milliseconds since the lowest height of these services moved. */
+  readonly quiet_ms: (owners: readonly Owner[]) => number;
   /** The Accept header, for routes that look at it; empty for the others. */
   readonly accept: string;
 }

@@ -5,6 +5,7 @@ import type { Log } from '../common/log.js';
 import type { Cache } from './cache.js';
 import type { Clients } from './clients.js';
 import { notOnThisVm, problemOf } from './errors.js';
+import type { Heads } from './heads.js';
 import { type Answer, createAnswer, inCoding } from './http/answer.js';
 import type { Exchange } from './http/exchange.js';
 import { codingFor, prefersHtml } from './http/negotiate.js';
@@ -16,6 +17,7 @@ import type { About, Content, RouteContext } from './route.js';
 export interface ServeEnvironment {
   readonly cache: Cache;
   readonly clients: Clients;
+  readonly heads: Pick<Heads, 'quiet_ms'>;
   readonly sender: Sender;
   readonly about: About;
   readonly log: Log;
@@ -33,7 +35,8 @@ export interface Server {
 const retry_ms = 50;
 
 export function createServer(environment: ServeEnvironment): Server {
-  const { cache, sender, about, log } = environment;
+  const { cache, clients, sender, about, log } = environment;
+  const { quiet_ms } = environment.heads;
 
   const fail = (exchange: Exchange, error: unknown): void => {
     const problem = problemOf(error);
@@ -81,7 +84,7 @@ export function createServer(environment: ServeEnvironment): Server {
     const deadline = Date.now() + environment.timeout_ms;
     const ask = async (signal: AbortSignal): Promise<Answer> => {
       const call = { deadline, request_id: exchange.request_id, signal };
-      return createAnswer(await handle(request, { clients: environment.clients, call, about, accept }));
+      return createAnswer(await handle(request, { clients, call, about, quiet_ms, accept }));
     };
     cache
       .ask(key, route.owners, ask, left.signal)

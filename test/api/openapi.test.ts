@@ -2,12 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { packageRoot } from '../../services/common/paths.js';
 import { startTestGateway, type TestGateway } from '../support/gateway-client.js';
-
-// biome-ignore lint/suspicious/noExplicitAny: the document is examined as plain JSON
-type Json = any;
+import { ajvOf, type Json, type Schemas, schemasOf } from '../support/schemas.js';
 
 const hash = '5'.padStart(64, '0');
 const evmHash = '0x44804c0d2d2d980aaec5200879abc924bb732e8e3855ece550023ff897f601dd';
@@ -35,14 +32,6 @@ const requests: readonly [path: string, url: string][] = [
   ['/indexer/tx/v1/evm-internal-txs/{tx_hash}', `/indexer/tx/v1/evm-internal-txs/${evmHash}`],
 ];
 
-/** A validator that knows the schemas of a document and takes no keyword that means nothing. */
-function ajvOf(doc: Json): Ajv2020 {
-  const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
-  ajv.addKeyword('components');
-  ajv.addSchema({ $id: 'doc', components: doc.components });
-  return ajv;
-}
-
 /** Every object inside a value. */
 function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return;
@@ -60,25 +49,16 @@ for (const absent of ['', 'null']) {
   describe(`the OpenAPI document, absent keys ${absent || 'empty'}`, () => {
     let gateway: TestGateway;
     let doc: Json;
-    let ajv: Ajv2020;
+    let schemas: Schemas;
     before(async () => {
       gateway = await startTestGateway({ PAGINATION_ABSENT_KEY: absent });
       doc = (await gateway.get('/swagger/doc.json')).json();
-      ajv = ajvOf(doc);
+      schemas = schemasOf(doc);
     });
     after(() => gateway.stop());
 
-    const validator = (name: string): ValidateFunction => {
-      const validate = ajv.getSchema(`doc#/components/schemas/${name}`);
-      assert.ok(validate, `no schema ${name}`);
-      return validate;
-    };
-    const check = (name: string, value: unknown): void => {
-      const validate = validator(name);
-      assert.ok(validate(value), `${name}: ${ajv.errorsText(validate.errors)}`);
-    };
-    const schemaOf = (path: string): string =>
-      doc.paths[path].get.responses[200].content['application/json'].schema.$ref.split('/').pop();
+    const check = (name: string, value: unknown): void => schemas.check(name, value);
+    const schemaOf = (path: string): string => schemas.of(path);
 
     it('is OpenAPI 3.1 with the parts that it must have', () => {
       assert.equal(doc.openapi, '3.1.0');
@@ -101,7 +81,7 @@ for (const absent of ['', 'null']) {
           assert.ok(parameter.description && parameter.schema, `${path} ${parameter.name}`);
           assert.equal(parameter.required, parameter.in === 'path');
           if (parameter.example !== undefined) {
-            const validate = ajv.compile(parameter.schema);
+            const validate = schemas.ajv.compile(parameter.schema);
             assert.ok(validate(parameter.example), `${path} ${parameter.name}`);
           }
         }
@@ -132,8 +112,16 @@ for (const absent of ['', 'null']) {
       }
     });
 
+    it('a height is a string for a block and an integer for its txs, as in the specification', () => {
+      for (const [path, item] of Object.entries<Json>(doc.paths)) {
+        const height = item.get.parameters.find((parameter: Json) => parameter.name === 'height');
+        if (height === undefined) continue;
+        assert.equal(height.schema.type, path.includes('/blocks/') ? 'string' : 'integer', path);
+      }
+    });
+
     it('every schema compiles strictly', () => {
-      for (const name of Object.keys(doc.components.schemas)) validator(name);
+      for (const name of Object.keys(doc.components.schemas)) schemas.validator(name);
     });
 
     it('every example fits its schema', () => {
@@ -167,7 +155,7 @@ for (const absent of ['', 'null']) {
 
     it('a wrong answer does not fit', async () => {
       const wrong = (name: string, value: unknown) =>
-        assert.equal(validator(name)(value), false, JSON.stringify(value));
+        assert.equal(schemas.validator(name)(value), false, JSON.stringify(value));
       const status = (await gateway.get('/status')).json();
       wrong('status.StatusResponse', { ...status, height: '5' });
       wrong('status.StatusResponse', { ...status, more: 1 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startTestGateway, type TestGateway } from '../support/gateway-client.js';
 
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
@@ -60,6 +61,28 @@ describe('gateway: pages', () => {
     for (const [, link] of html.matchAll(/<a href="([^"]+)"/g)) {
       assert.equal((await gateway.get(`/x/${link}`)).status, 200, link);
     }
+  });
+
+  it('the page learns of the tip, and of how long the height has stood still, not of block times', async () => {
+    const { fakes } = gateway;
+    const live = async () => (await gateway.get('/x/live.json')).json();
+    const first = await live();
+    const { height, quiet_ms, node_height, ...others } = first;
+    assert.deepEqual([height, node_height], [5, 5]);
+    assert.deepEqual(
+      Object.keys({ ...others, height }).sort(),
+      Object.keys((await gateway.get('/x/status')).json()).sort(),
+    );
+    assert.ok(quiet_ms >= 0 && quiet_ms < 10_000, `${quiet_ms}`);
+    await delay(1_200);
+    assert.ok((await live()).quiet_ms >= 1_200);
+    // One of the two is not enough for the height that is served.
+    fakes.sayBlockHead({ height: 6 });
+    await delay(50);
+    assert.ok((await live()).quiet_ms >= 1_250);
+    fakes.sayTxHead({ height: 6 });
+    await delay(50);
+    assert.ok((await live()).quiet_ms < 1_000);
   });
 
   it('Swagger UI comes from here, in every spelling of its path', async () => {

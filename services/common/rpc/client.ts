@@ -46,7 +46,8 @@ export function connectRpc<C extends Client>(
   return new Constructor(address, secure, channelOptions);
 }
 
-type UnaryMethod<Request, Response> = (
+/** A unary method of a generated client, bound to it. */
+export type UnaryMethod<Request, Response> = (
   request: Request,
   metadata: Metadata,
   options: Partial<CallOptions>,

@@ -4,6 +4,7 @@
   const period_ms = 3000;
   const kept = 400; // blocks whose times the plot is drawn from
   const shown = 10;
+  const near = 20; // blocks behind the node that are no catching up
 
   const at = (id) => document.getElementById(id);
   const number = new Intl.NumberFormat('en');
@@ -13,7 +14,6 @@
 
   const times = new Map(); // height -> milliseconds of the block's time
   let seen; // height of what is on the page
-  let moved = Number.NEGATIVE_INFINITY; // when the height was last seen to move, by performance.now()
   let blocks = [];
   let txs = [];
   let waiting = 0;
@@ -168,64 +168,62 @@
     for (const height of heights.slice(kept)) times.delete(height);
   }
 
-  function drawStatus(status, now) {
-    document.title = `${status.chain_id || 'weft'} · ${number.format(status.height)}`;
-    show('chain', status.chain_id || 'weft');
-    show('height', number.format(status.height));
-    show('version', `weft ${status.version}, ${status.commit_hash.slice(0, 10)}`);
-    const tracks = [];
-    if (status.internal_tx_height > 0)
-      tracks.push(`internal txs at ${number.format(status.internal_tx_height)}`);
-    if (status.rich_list_height > 0) tracks.push(`rich list at ${number.format(status.rich_list_height)}`);
-    show('tracks', tracks.join(', '));
-    const state = at('state');
-    if (status.height === 0 || blocks.length === 0) {
-      state.dataset.state = 'wait';
-      state.textContent = 'Waiting for the first block';
-      return;
-    }
+  const blocksOf = (count) => (count === 1 ? '1 block' : `${number.format(count)} blocks`);
+
+  /** What the index is doing, and how good that is. Block times do not tell: a chain may be replayed. */
+  function stateOf(live) {
+    if (live.height === 0 || blocks.length === 0) return ['wait', 'Waiting for the first block'];
     const newest = blocks[0];
-    const age = now - Date.parse(newest.timestamp);
-    show('lag', age < 0 ? 'now' : `${span(age)} ago`);
-    const behind = Number(newest.height) - status.height;
-    const mean = (Date.parse(newest.timestamp) - Math.min(...times.values())) / Math.max(1, times.size - 1);
-    // Far longer without a block than this chain takes for one: it stands still, unless the
-    // index is seen to move, which then works through blocks of the past.
-    const isOld = age > Math.max(60_000, mean * 20);
-    const isMoving = performance.now() - moved < 30_000;
-    state.dataset.state = isOld ? 'wait' : 'good';
-    if (isOld) {
-      state.textContent = isMoving
-        ? `Working through blocks of ${span(age)} ago`
-        : `No new block for ${span(age)}`;
-    } else {
-      state.textContent =
-        behind > 0
-          ? `Following the chain, transactions ${number.format(behind)} blocks behind`
-          : 'Following the chain';
-    }
+    const span_ms = Date.parse(newest.timestamp) - Math.min(...times.values());
+    const mean_ms = span_ms / Math.max(1, times.size - 1);
+    const behind = live.node_height - live.height;
+    const lag = `${blocksOf(behind)} behind the node`;
+    // Far longer without a block than this chain takes for one.
+    if (live.quiet_ms > Math.max(60_000, mean_ms * 20))
+      return behind > 0
+        ? ['bad', `Stands still for ${span(live.quiet_ms)}, ${lag}`]
+        : ['wait', `No new block for ${span(live.quiet_ms)}`];
+    return behind > near ? ['wait', `Catching up, ${lag}`] : ['good', 'Following the chain'];
+  }
+
+  function drawStatus(live, now) {
+    document.title = `${live.chain_id || 'weft'} · ${number.format(live.height)}`;
+    show('chain', live.chain_id || 'weft');
+    show('height', number.format(live.height));
+    show('version', `weft ${live.version}, ${live.commit_hash.slice(0, 10)}`);
+    const tracks = [];
+    if (live.internal_tx_height > 0) tracks.push(`internal txs at ${number.format(live.internal_tx_height)}`);
+    if (live.rich_list_height > 0) tracks.push(`rich list at ${number.format(live.rich_list_height)}`);
+    show('tracks', tracks.join(', '));
+    const [state, words] = stateOf(live);
+    at('state').dataset.state = state;
+    show('state', words);
+    if (blocks.length === 0) return;
+    const behind = live.node_height - live.height;
+    show('lag', blocksOf(Math.max(0, behind)));
+    const age = now - Date.parse(blocks[0].timestamp);
+    show('age', age < 0 ? 'now' : `${span(age)} ago`);
   }
 
   async function refresh() {
-    const status = await get('status');
-    if (seen !== status.height) {
+    const live = await get('live.json');
+    if (seen !== live.height) {
       // After a pause, or when the index went back, the times in between are fetched again.
       const isNear =
-        times.has(status.height) || (seen !== undefined && status.height > seen && status.height - seen < 20);
+        times.has(live.height) || (seen !== undefined && live.height > seen && live.height - seen < 20);
       if (!isNear) times.clear();
       const [blockPage, txPage] = await Promise.all([get(blocksUrl(isNear ? 30 : kept)), get(txsUrl)]);
       blocks = blockPage.blocks;
       txs = txPage.txs;
       remember(blocks);
       show('total', number.format(txPage.pagination.total));
-      if (seen !== undefined) moved = performance.now();
-      seen = status.height;
+      seen = live.height;
       drawPace();
     }
     const now = Date.now();
     drawBlocks(now);
     drawTxs(now);
-    drawStatus(status, now);
+    drawStatus(live, now);
   }
 
   async function loop() {

@@ -1,17 +1,10 @@
-import { callRpc } from '../../common/rpc/client.js';
-import { pageContent } from '../json.js';
 import { examplePage, readExample } from '../openapi/examples.js';
 import { ref } from '../openapi/schema.js';
 import { evmInternalTxSchemas } from '../openapi/tx-schemas.js';
-import { pageParameters, pageRequest } from '../pagination.js';
-import {
-  accountParameter,
-  booleanParameter,
-  hashParameter,
-  heightParameter,
-  wireHeight,
-} from '../parameters.js';
+import { pageParameters } from '../pagination.js';
+import { hashParameter, wireHeight } from '../parameters.js';
 import { type RouteGroup, route } from '../route.js';
+import { accountListParameters, heightListParameters, listBodies } from './lists.js';
 
 const list = {
   response: ref('tx.EvmInternalTxsResponse'),
@@ -20,6 +13,8 @@ const list = {
   owners: ['tx'],
   only: { vm: 'evm', what: 'EVM internal transactions' },
 } as const;
+
+const name = 'internal_txs';
 
 const order = 'Newest first means highest height, then highest tx, then highest index.';
 
@@ -35,16 +30,9 @@ export const evmInternalTxsGroup: RouteGroup = {
       summary: 'Call frames',
       doc: `All call frames, reverted ones included. ${order}`,
       parameters: pageParameters,
-      handler: async (page, { clients, call, about }) => {
-        const pagination = pageRequest(page);
-        const answer = await callRpc(clients.tx.listEvmInternalTxs.bind(clients.tx), { pagination }, call);
-        return pageContent(
-          'internal_txs',
-          answer.internal_txs,
-          pagination,
-          answer.pagination,
-          about.absent_key,
-        );
+      handler: (page, context) => {
+        const { tx } = context.clients;
+        return listBodies(name, tx.listEvmInternalTxs.bind(tx), {}, page, context);
       },
     }),
     route({
@@ -53,23 +41,11 @@ export const evmInternalTxsGroup: RouteGroup = {
       operation: 'listEvmInternalTxsByAccount',
       summary: 'Call frames of an account',
       doc: 'Call frames from or to the account.',
-      parameters: {
-        account: accountParameter,
-        is_signer: booleanParameter(false, 'Only frames whose `from` is the account.'),
-        ...pageParameters,
-      },
-      handler: async ({ account, is_signer, ...page }, { clients, call, about }) => {
-        const pagination = pageRequest(page);
-        const request = { account, is_signer, pagination };
-        const method = clients.tx.listEvmInternalTxsByAccount.bind(clients.tx);
-        const answer = await callRpc(method, request, call);
-        return pageContent(
-          'internal_txs',
-          answer.internal_txs,
-          pagination,
-          answer.pagination,
-          about.absent_key,
-        );
+      parameters: accountListParameters('Only frames whose `from` is the account.'),
+      handler: ({ account, is_signer, ...page }, context) => {
+        const { tx } = context.clients;
+        const request = { account, is_signer };
+        return listBodies(name, tx.listEvmInternalTxsByAccount.bind(tx), request, page, context);
       },
     }),
     route({
@@ -78,19 +54,11 @@ export const evmInternalTxsGroup: RouteGroup = {
       operation: 'listEvmInternalTxsByHeight',
       summary: 'Call frames of a block',
       doc: 'Call frames of a block; empty while its trace is missing.',
-      parameters: { height: heightParameter, ...pageParameters },
-      handler: async ({ height, ...page }, { clients, call, about }) => {
-        const pagination = pageRequest(page);
-        const request = { height: wireHeight(height), pagination };
-        const method = clients.tx.listEvmInternalTxsByHeight.bind(clients.tx);
-        const answer = await callRpc(method, request, call);
-        return pageContent(
-          'internal_txs',
-          answer.internal_txs,
-          pagination,
-          answer.pagination,
-          about.absent_key,
-        );
+      parameters: heightListParameters,
+      handler: ({ height, ...page }, context) => {
+        const { tx } = context.clients;
+        const request = { height: wireHeight(height) };
+        return listBodies(name, tx.listEvmInternalTxsByHeight.bind(tx), request, page, context);
       },
     }),
     route({
@@ -107,18 +75,10 @@ export const evmInternalTxsGroup: RouteGroup = {
         ...pageParameters,
       },
       problems: [400, 404, 501],
-      handler: async ({ tx_hash, ...page }, { clients, call, about }) => {
-        const pagination = pageRequest(page);
-        const request = { tx_hash: `0x${tx_hash}`, pagination };
-        const method = clients.tx.listEvmInternalTxsByHash.bind(clients.tx);
-        const answer = await callRpc(method, request, call);
-        return pageContent(
-          'internal_txs',
-          answer.internal_txs,
-          pagination,
-          answer.pagination,
-          about.absent_key,
-        );
+      handler: ({ tx_hash, ...page }, context) => {
+        const { tx } = context.clients;
+        const request = { tx_hash: `0x${tx_hash}` };
+        return listBodies(name, tx.listEvmInternalTxsByHash.bind(tx), request, page, context);
       },
     }),
   ],

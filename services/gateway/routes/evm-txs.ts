@@ -1,17 +1,12 @@
 import { callRpc } from '../../common/rpc/client.js';
-import { objectOf, pageContent } from '../json.js';
+import { objectOf } from '../json.js';
 import { examplePage, readExample } from '../openapi/examples.js';
 import { ref } from '../openapi/schema.js';
 import { evmTxSchemas } from '../openapi/tx-schemas.js';
-import { pageParameters, pageRequest } from '../pagination.js';
-import {
-  accountParameter,
-  booleanParameter,
-  hashParameter,
-  heightParameter,
-  wireHeight,
-} from '../parameters.js';
+import { pageParameters } from '../pagination.js';
+import { hashParameter, wireHeight } from '../parameters.js';
 import { type RouteGroup, route } from '../route.js';
+import { accountListParameters, heightListParameters, listBodies } from './lists.js';
 
 const list = {
   response: ref('tx.EvmTxsResponse'),
@@ -33,10 +28,9 @@ export const evmTxsGroup: RouteGroup = {
       summary: 'Receipts',
       doc: 'All receipts.',
       parameters: pageParameters,
-      handler: async (page, { clients, call, about }) => {
-        const pagination = pageRequest(page);
-        const answer = await callRpc(clients.tx.listEvmTxs.bind(clients.tx), { pagination }, call);
-        return pageContent('txs', answer.txs, pagination, answer.pagination, about.absent_key);
+      handler: (page, context) => {
+        const { tx } = context.clients;
+        return listBodies('txs', tx.listEvmTxs.bind(tx), {}, page, context);
       },
     }),
     route({
@@ -45,16 +39,10 @@ export const evmTxsGroup: RouteGroup = {
       operation: 'listEvmTxsByAccount',
       summary: 'Receipts of an account',
       doc: 'Receipts that name the account as from, to, contractAddress, address of a log or topic.',
-      parameters: {
-        account: accountParameter,
-        is_signer: booleanParameter(false, 'Only receipts whose `from` is the account.'),
-        ...pageParameters,
-      },
-      handler: async ({ account, is_signer, ...page }, { clients, call, about }) => {
-        const pagination = pageRequest(page);
-        const request = { account, is_signer, pagination };
-        const answer = await callRpc(clients.tx.listEvmTxsByAccount.bind(clients.tx), request, call);
-        return pageContent('txs', answer.txs, pagination, answer.pagination, about.absent_key);
+      parameters: accountListParameters('Only receipts whose `from` is the account.'),
+      handler: ({ account, is_signer, ...page }, context) => {
+        const { tx } = context.clients;
+        return listBodies('txs', tx.listEvmTxsByAccount.bind(tx), { account, is_signer }, page, context);
       },
     }),
     route({
@@ -63,12 +51,11 @@ export const evmTxsGroup: RouteGroup = {
       operation: 'listEvmTxsByHeight',
       summary: 'Receipts of a block',
       doc: 'Receipts of a block; empty for one that is not there yet.',
-      parameters: { height: heightParameter, ...pageParameters },
-      handler: async ({ height, ...page }, { clients, call, about }) => {
-        const pagination = pageRequest(page);
-        const request = { height: wireHeight(height), pagination };
-        const answer = await callRpc(clients.tx.listEvmTxsByHeight.bind(clients.tx), request, call);
-        return pageContent('txs', answer.txs, pagination, answer.pagination, about.absent_key);
+      parameters: heightListParameters,
+      handler: ({ height, ...page }, context) => {
+        const { tx } = context.clients;
+        const request = { height: wireHeight(height) };
+        return listBodies('txs', tx.listEvmTxsByHeight.bind(tx), request, page, context);
       },
     }),
     route({

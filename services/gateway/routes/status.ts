@@ -1,6 +1,24 @@
 import { callRpc } from '../../common/rpc/client.js';
 import { exactly, natural, ref, text } from '../openapi/schema.js';
-import { type RouteGroup, route } from '../route.js';
+import { type RouteContext, type RouteGroup, route } from '../route.js';
+
+/** Asks the services how far they are. */
+async function askStatus({ clients, call, about }: RouteContext) {
+  const [block, tx] = await Promise.all([
+    callRpc(clients.block.getStatus.bind(clients.block), {}, call),
+    callRpc(clients.tx.getStatus.bind(clients.tx), {}, call),
+  ]);
+  const status = {
+    version: about.version,
+    commit_hash: about.commit_hash,
+    chain_id: block.chain_id || about.chain_id,
+    height: Math.min(block.height, tx.height),
+    internal_tx_height: tx.internal_tx_height,
+    rich_list_height: 0, // this gateway has no rich list service behind it
+  };
+  // A replica that only serves does not hear the node: it knows of no height beyond its own.
+  return { status, node_height: Math.max(block.node_height, block.height) };
+}
 
 export const statusGroup: RouteGroup = {
   tag: 'App',
@@ -35,20 +53,24 @@ export const statusGroup: RouteGroup = {
       }),
       problems: [],
       owners: ['block', 'tx'],
-      handler: async (_, { clients, call, about }) => {
-        const [block, tx] = await Promise.all([
-          callRpc(clients.block.getStatus.bind(clients.block), {}, call),
-          callRpc(clients.tx.getStatus.bind(clients.tx), {}, call),
-        ]);
-        const answer = {
-          version: about.version,
-          commit_hash: about.commit_hash,
-          chain_id: block.chain_id || about.chain_id,
-          height: Math.min(block.height, tx.height),
-          internal_tx_height: tx.internal_tx_height,
-          rich_list_height: 0, // this gateway has no rich list service behind it
-        };
-        return { body: Buffer.from(JSON.stringify(answer)), settled: false };
+      handler: async (_, context) => {
+        const { status } = await askStatus(context);
+        return { body: Buffer.from(JSON.stringify(status)), settled: false };
+      },
+    }),
+    route({
+      path: '/live.json',
+      operation: 'getLive',
+      summary: 'Whether the index moves',
+      doc: 'For the live page, which may change: the status, the tip of the node, and how long the height has stood still.',
+      parameters: {},
+      response: undefined,
+      problems: [],
+      owners: ['block', 'tx'],
+      handler: async (_, context) => {
+        const { status, node_height } = await askStatus(context);
+        const quiet_ms = Math.round(context.quiet_ms(['block', 'tx']));
+        return { body: Buffer.from(JSON.stringify({ ...status, node_height, quiet_ms })), settled: false };
       },
     }),
   ],

@@ -1,18 +1,12 @@
 import { callRpc } from '../../common/rpc/client.js';
-import { objectOf, pageContent } from '../json.js';
+import { objectOf } from '../json.js';
 import { examplePage, readExample } from '../openapi/examples.js';
 import { ref } from '../openapi/schema.js';
 import { txSchemas } from '../openapi/tx-schemas.js';
-import { pageParameters, pageRequest } from '../pagination.js';
-import {
-  accountParameter,
-  booleanParameter,
-  hashParameter,
-  heightParameter,
-  msgsParameter,
-  wireHeight,
-} from '../parameters.js';
+import { pageParameters } from '../pagination.js';
+import { hashParameter, msgsParameter, wireHeight } from '../parameters.js';
 import { type RouteGroup, route } from '../route.js';
+import { accountListParameters, heightListParameters, listBodies } from './lists.js';
 
 const list = {
   response: ref('tx.TxsResponse'),
@@ -35,11 +29,9 @@ export const txGroup: RouteGroup = {
       summary: 'Transactions',
       doc: `All txs. ${order}`,
       parameters: { msgs: msgsParameter, ...pageParameters },
-      handler: async ({ msgs, ...page }, { clients, call, about }) => {
-        const pagination = pageRequest(page);
-        const request = { msgs: [...msgs], pagination };
-        const answer = await callRpc(clients.tx.listTxs.bind(clients.tx), request, call);
-        return pageContent('txs', answer.txs, pagination, answer.pagination, about.absent_key);
+      handler: ({ msgs, ...page }, context) => {
+        const { tx } = context.clients;
+        return listBodies('txs', tx.listTxs.bind(tx), { msgs: [...msgs] }, page, context);
       },
     }),
     route({
@@ -48,19 +40,13 @@ export const txGroup: RouteGroup = {
       operation: 'listTxsByAccount',
       summary: 'Transactions of an account',
       doc: 'Txs that the account signed or is named in: in an event, and on EVM in a log or a receipt. An account without any gives an empty list. When the index does not answer, an answer of up to ten minutes ago is given with its `Age`.',
-      parameters: {
-        account: accountParameter,
-        is_signer: booleanParameter(false, 'Only txs that the account signed.'),
-        msgs: msgsParameter,
-        ...pageParameters,
-      },
+      parameters: { ...accountListParameters('Only txs that the account signed.'), msgs: msgsParameter },
       // Wallets cannot show their approve screen without this list.
       outlives_failure: true,
-      handler: async ({ account, is_signer, msgs, ...page }, { clients, call, about }) => {
-        const pagination = pageRequest(page);
-        const request = { account, is_signer, msgs: [...msgs], pagination };
-        const answer = await callRpc(clients.tx.listTxsByAccount.bind(clients.tx), request, call);
-        return pageContent('txs', answer.txs, pagination, answer.pagination, about.absent_key);
+      handler: ({ account, is_signer, msgs, ...page }, context) => {
+        const { tx } = context.clients;
+        const request = { account, is_signer, msgs: [...msgs] };
+        return listBodies('txs', tx.listTxsByAccount.bind(tx), request, page, context);
       },
     }),
     route({
@@ -69,12 +55,11 @@ export const txGroup: RouteGroup = {
       operation: 'listTxsByHeight',
       summary: 'Transactions of a block',
       doc: `Txs of a block; empty for one that is not there yet. ${order}`,
-      parameters: { height: heightParameter, msgs: msgsParameter, ...pageParameters },
-      handler: async ({ height, msgs, ...page }, { clients, call, about }) => {
-        const pagination = pageRequest(page);
-        const request = { height: wireHeight(height), msgs: [...msgs], pagination };
-        const answer = await callRpc(clients.tx.listTxsByHeight.bind(clients.tx), request, call);
-        return pageContent('txs', answer.txs, pagination, answer.pagination, about.absent_key);
+      parameters: { ...heightListParameters, msgs: msgsParameter },
+      handler: ({ height, msgs, ...page }, context) => {
+        const { tx } = context.clients;
+        const request = { height: wireHeight(height), msgs: [...msgs] };
+        return listBodies('txs', tx.listTxsByHeight.bind(tx), request, page, context);
       },
     }),
     route({
