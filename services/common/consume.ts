@@ -69,13 +69,11 @@ export async function consume<Prepared>(
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof RpcError && error.code === status.ABORTED) {
-        await unwindToCommon(consumer, options).catch((failure: unknown) => {
-          log.warn({ err: failure }, `unwinding failed, will be tried again: ${messageOf(failure)}`);
-        });
-        continue;
+        if (await unwound(consumer, options)) continue;
+      } else {
+        metrics.problems.inc({ service: consumer.name, kind: 'consume' });
+        log.warn({ err: error, retry_ms: wait }, `the stream of blocks broke: ${messageOf(error)}`);
       }
-      metrics.problems.inc({ service: consumer.name, kind: 'consume' });
-      log.warn({ err: error, retry_ms: wait }, `the stream of blocks broke: ${messageOf(error)}`);
     }
     await sleep(wait * (0.5 + Math.random()), signal);
     wait = Math.min(longestWait, wait * 2);
@@ -119,32 +117,45 @@ async function follow<Prepared>(
 /** How many blocks are compared at a time while the last common one is looked for. */
 const comparedAtOnce = 100;
 
+/** Unwinds after a rollback. @returns whether anything was removed; if not, going on at once would spin. */
+async function unwound<Prepared>(consumer: Consumer<Prepared>, options: ConsumeOptions): Promise<boolean> {
+  try {
+    return await unwindToCommon(consumer, options);
+  } catch (failure) {
+    options.metrics.problems.inc({ service: consumer.name, kind: 'unwind' });
+    options.log.warn({ err: failure }, `unwinding failed, will be tried again: ${messageOf(failure)}`);
+    return false;
+  }
+}
+
 async function unwindToCommon<Prepared>(
   consumer: Consumer<Prepared>,
   options: ConsumeOptions,
-): Promise<void> {
-  const { blocks, log, metrics } = options;
+): Promise<boolean> {
+  const { log, metrics } = options;
   const cursor = await consumer.recover();
-  if (cursor === undefined) return;
-  const common = await lastCommon(consumer, blocks, cursor.height);
+  if (cursor === undefined) return false;
+  const common = await lastCommon(consumer, options, cursor.height);
+  if (common >= cursor.height) return false;
   log.error(
     { from: cursor.height, to: common },
     'the chain was rolled back: unwinding to the last common block',
   );
   await consumer.unwind(common);
   metrics.rollbacks.inc({ service: consumer.name });
+  return true;
 }
 
 async function lastCommon<Prepared>(
   consumer: Consumer<Prepared>,
-  blocks: BlockServiceClient,
+  { blocks, signal }: ConsumeOptions,
   height: number,
 ): Promise<number> {
   for (let to = height; to > 0; to -= comparedAtOnce) {
     const from_height = Math.max(1, to - comparedAtOnce + 1);
     const [ours, theirs] = await Promise.all([
       consumer.hashes(from_height, to),
-      callRpc(blocks.listBlockHashes.bind(blocks), { from_height, to_height: to }),
+      callRpc(blocks.listBlockHashes.bind(blocks), { from_height, to_height: to }, { signal }),
     ]);
     const hashes = new Map(theirs.blocks.map((block) => [block.height, block.hash]));
     const common = ours

@@ -107,6 +107,10 @@ for (const kind of ['in this process', 'over a socket'] as const) {
       assert.equal(seen.context?.signal.aborted, true);
     });
 
+    it('is not made when its signal is aborted already', async () => {
+      await assert.rejects(get(504, { signal: AbortSignal.abort() }), { code: status.CANCELLED });
+    }).timeout(2_000);
+
     it('streams no faster than it is read, and stops when the reader leaves', async () => {
       seen.sent = 0;
       seen.ended = false;

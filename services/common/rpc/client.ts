@@ -6,7 +6,7 @@ import {
   credentials,
   Metadata,
   type ServiceError,
-  type status,
+  status,
 } from '@grpc/grpc-js';
 import { RpcError } from '../errors.js';
 import { requestIdKey } from './context.js';
@@ -70,6 +70,8 @@ export function callRpc<Request, Response>(
   request: Request,
   settings: CallSettings = {},
 ): Promise<Response> {
+  if (settings.signal?.aborted)
+    return Promise.reject(new RpcError(status.CANCELLED, 'the caller no longer waits'));
   return new Promise((resolve, reject) => {
     const call = method(request, metadataOf(settings), optionsOf(settings), (error, response) => {
       settings.signal?.removeEventListener('abort', cancel);

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { status, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { type Consumer, type Cursor, consume } from '../../services/common/consume.js';
+import { RpcError } from '../../services/common/errors.js';
+import {
+  type BlockServiceClient,
+  BlockServiceService,
+  type RawBlock,
+  type StreamBlocksRequest,
+} from '../../services/common/gen/indexer/block/v1/block.js';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import { connectLocal } from '../../services/common/rpc/local.js';
+import { streaming, unary } from '../../services/common/rpc/server.js';
+import { eventually } from '../support/block.js';
+
+const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1));
+
+const environment = { log: createLog('silent'), metrics: createMetrics() };
+
+/** Block `height` of a chain that a letter tells apart. */
+const block = (height: number, chain = 'a'): RawBlock => ({
+  height,
+  hash: `${chain}${height}`,
+  parent_hash: `${chain}${height - 1}`,
+  timestamp: '',
+  tx_count: 0,
+  material: Buffer.alloc(0),
+});
+
+interface Source {
+  readonly stream: (request: StreamBlocksRequest) => AsyncIterable<RawBlock[]>;
+  readonly hashes?: () => Promise<readonly RawBlock[]>;
+}
+
+/** A block service, with how often it was asked. */
+function source({ stream, hashes = async () => [] }: Source) {
+  const asked = { streams: 0, hashes: 0 };
+  const implementation = {
+    listBlockHashes: unary(environment, async () => {
+      asked.hashes += 1;
+      await tick(); // as a remote service does, so that a loop without a wait ends with the test
+      return { blocks: [...(await hashes())] };
+    }),
+    streamBlocks: streaming(environment, async function* (request: StreamBlocksRequest) {
+      asked.streams += 1;
+      await tick();
+      for await (const blocks of stream(request)) yield { blocks, head_height: 0 };
+    }),
+  } as unknown as UntypedServiceImplementation;
+  const blocks = connectLocal<BlockServiceClient>({ definition: BlockServiceService, implementation });
+  return { asked, blocks };
+}
+
+/** A consumer that keeps blocks in memory. */
+function consumer(kept: Cursor[]): Consumer<readonly RawBlock[]> {
+  return {
+    name: 'test',
+    recover: async () => kept.at(-1),
+    prepare: async (blocks) => blocks,
+    write: async (blocks) => {
+      kept.push(...blocks.map(({ height, hash }) => ({ height, hash })));
+    },
+    hashes: async (from, to) => kept.filter(({ height }) => height >= from && height <= to),
+    unwind: async (height) => {
+      kept.splice(0, kept.length, ...kept.filter((each) => each.height <= height));
+    },
+  };
+}
+
+/** Consumes until a condition holds or so many milliseconds have passed. */
+async function run(
+  blocks: BlockServiceClient,
+  kept: Cursor[],
+  until: (() => boolean) | number,
+): Promise<void> {
+  const controller = new AbortController();
+  const running = consume(consumer(kept), { blocks, signal: controller.signal, ...environment });
+  if (typeof until === 'number') await new Promise((resolve) => setTimeout(resolve, until));
+  else await eventually(until, 'the consumer', 5_000);
+  controller.abort();
+  await running;
+}
+
+// biome-ignore lint/correctness/useYield: a stream that fails at once
+async function* rolledBack(): AsyncGenerator<RawBlock[]> {
+  throw new RpcError(status.ABORTED, 'the chain was rolled back');
+}
+
+describe('the loop of every consumer', () => {
+  it('unwinds a rollback and goes on at once', async () => {
+    const kept = [1, 2, 3].map((height) => block(height));
+    const now = [block(1), block(2, 'b'), block(3, 'b')];
+    const { blocks, asked } = source({
+      hashes: async () => now,
+      stream: async function* (request) {
+        if (request.parent_hash === 'a3') yield* rolledBack();
+        yield now.slice(request.from_height - 1);
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+      },
+    });
+    await run(blocks, kept, () => kept.at(-1)?.hash === 'b3');
+    assert.deepEqual(
+      kept.map(({ hash }) => hash),
+      ['a1', 'b2', 'b3'],
+    );
+    assert.deepEqual(asked, { streams: 2, hashes: 1 });
+  });
+
+  it('waits before it tries again when unwinding fails', async () => {
+    const { blocks, asked } = source({
+      stream: rolledBack,
+      hashes: () => Promise.reject(new Error('caused by the test')),
+    });
+    await run(blocks, [block(1)], 700);
+    assert.ok(asked.hashes >= 1 && asked.hashes <= 6, `${asked.hashes} attempts in 0.7 s`);
+  });
+
+  it('waits when it is told of a rollback of which it finds nothing', async () => {
+    const kept = [block(1), block(2)];
+    const { blocks, asked } = source({ stream: rolledBack, hashes: async () => kept });
+    await run(blocks, kept, 700);
+    assert.ok(asked.streams >= 1 && asked.streams <= 6, `${asked.streams} attempts in 0.7 s`);
+    assert.equal(kept.length, 2, 'nothing is removed');
+  });
+});
