@@ -2,9 +2,11 @@ import { createBatcher } from '../common/batcher.js';
 import type { Validator } from '../common/chain/rest.js';
 import type { Call, Database } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
+import { readRowBinary } from '../common/clickhouse/row-binary.js';
 import { UserError } from '../common/errors.js';
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
 import type { Coin } from '../common/gen/indexer/common/v1/common.js';
+import { type Most, portion } from './portion.js';
 
 /** A header as it is stored. */
 export interface HeaderRow {
@@ -87,6 +89,24 @@ export function createBlockStore(database: Database, target: Target, fault: Faul
       { height },
       named('remove_above'),
     );
+  };
+
+  /**
+   * The last height up to which the material of a table fits; undefined when there is none.
+   * Lengths are columns of their own to the engine: no material is read for this.
+   */
+  const lastThatFits = async (
+    name: 'materials' | 'traces',
+    from: number,
+    to: number,
+    most: Most,
+  ): Promise<number | undefined> => {
+    const sizes = await database.rows<{ height: number; size: number }>(
+      `SELECT height, length(t.material) AS size FROM ${table(name)} AS t WHERE height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height LIMIT {count:UInt32}`,
+      { from, to, count: most.count },
+      named(`${name}_sizes`),
+    );
+    return portion(sizes, ({ size }) => size, most).at(-1)?.height;
   };
 
   return {
@@ -188,37 +208,54 @@ export function createBlockStore(database: Database, target: Target, fault: Faul
     headers: (from: number, to: number, call: Call = {}) =>
       headers('height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height', { from, to }, 'headers', call),
 
-    /** Blocks as they are streamed, ascending, at most `limit`. */
-    async raws(from: number, to: number, limit: number): Promise<RawBlock[]> {
-      const last = Math.min(to, from + limit - 1);
+    /** Blocks as they are streamed, ascending: of a range (inclusive) so many as fit; at least one. */
+    async raws(from: number, to: number, most: Most): Promise<RawBlock[]> {
+      const last = await lastThatFits('materials', from, to, most);
+      if (last === undefined) return [];
       const [rows, materials] = [
         await headers(
           'height BETWEEN {from:UInt64} AND {last:UInt64} ORDER BY height',
           { from, last },
           'raw_headers',
         ),
-        await database.rows<{ height: number; material: string }>(
-          `SELECT height, base64Encode(m.material) AS material FROM ${table('materials')} AS m WHERE height BETWEEN {from:UInt64} AND {last:UInt64} ORDER BY height`,
-          { from, last },
-          named('materials'),
+        readRowBinary(
+          await database.bytes(
+            `SELECT height, material FROM ${table('materials')} WHERE height BETWEEN {from:UInt64} AND {last:UInt64} ORDER BY height`,
+            'RowBinary',
+            { from, last },
+            named('materials'),
+          ),
         ),
       ];
-      const byHeight = new Map(materials.map((row) => [row.height, row.material]));
+      const byHeight = new Map<number, Buffer>();
+      while (materials.more()) byHeight.set(materials.uint64(), materials.bytes());
       return rows.map(({ height, hash, parent_hash, timestamp, tx_count }) => {
         const material = byHeight.get(height);
         if (material === undefined) throw new Error(`block ${height} has no material`);
-        return { height, hash, parent_hash, timestamp, tx_count, material: Buffer.from(material, 'base64') };
+        return { height, hash, parent_hash, timestamp, tx_count, material };
       });
     },
 
-    /** Traces as they are streamed, ascending. */
-    async traces(from: number, limit: number): Promise<RawTrace[]> {
-      const rows = await database.rows<{ height: number; block_hash: string; material: string }>(
-        `SELECT height, block_hash, base64Encode(t.material) AS material FROM ${table('traces')} AS t WHERE height >= {from:UInt64} ORDER BY height LIMIT {limit:UInt32}`,
-        { from, limit },
-        named('traces'),
+    /** Traces as they are streamed, ascending, from a height on: so many as fit; at least one. */
+    async traces(from: number, to: number, most: Most): Promise<RawTrace[]> {
+      const last = await lastThatFits('traces', from, to, most);
+      if (last === undefined) return [];
+      const rows = readRowBinary(
+        await database.bytes(
+          `SELECT height, block_hash, material FROM ${table('traces')} WHERE height BETWEEN {from:UInt64} AND {last:UInt64} ORDER BY height`,
+          'RowBinary',
+          { from, last },
+          named('traces'),
+        ),
       );
-      return rows.map((row) => ({ ...row, material: Buffer.from(row.material, 'base64') }));
+      const traces: RawTrace[] = [];
+      while (rows.more())
+        traces.push({
+          height: rows.uint64(),
+          block_hash: rows.bytes().toString(),
+          material: rows.bytes(),
+        });
+      return traces;
     },
 
     /** Last height that has a row among the traces; 0 while there is none. */

@@ -2,13 +2,19 @@ import { status } from '@grpc/grpc-js';
 import { RpcError } from '../common/errors.js';
 import type { RawBlock, RawTrace, StreamBlocksRequest } from '../common/gen/indexer/block/v1/block.js';
 import type { Head } from './head.js';
+import { type Most, portion } from './portion.js';
 import type { BlockStore } from './store.js';
 
-/** A message holds at most this much material, and at most so many blocks. */
-const [bytesAtOnce, blocksAtOnce] = [4 * 1024 * 1024, 400];
+/** What a message holds at most, unless a single block is larger. */
+const atOnce: Most = { bytes: 4 * 1024 * 1024, count: 400 };
 
-/** Traces of so many blocks are read at once. */
-const tracesAtOnce = 300;
+/** What a message says of a block besides its material, in bytes. */
+const framing = 300;
+
+const sizeOf = ({ material }: RawBlock | RawTrace): number => material.length + framing;
+
+/** How long a block may be on its way into the tables, or out of them, before it counts as missing. */
+const missing_ms = 1_000;
 
 const rolledBack = (height: number): RpcError =>
   new RpcError(
@@ -16,12 +22,19 @@ const rolledBack = (height: number): RpcError =>
     `block ${height} is not the one that the consumer has: the chain was rolled back`,
   );
 
+const beginsLater = (first: number, next: number): RpcError =>
+  new RpcError(
+    status.FAILED_PRECONDITION,
+    `block ${next} is next for the consumer, but the blocks begin with ${first}: index them from ${next} on, or empty the tables of the consumer`,
+  );
+
 /**
  * Yields batches of blocks from a height on, for ever: what memory does not hold from the
  * tables, then what is new as it comes. Nothing is queued for a slow consumer, it is read
  * when it asks.
  *
- * @throws RpcError ABORTED when the chain is not the consumer's any more.
+ * @throws RpcError ABORTED when the chain is not the consumer's any more; FAILED_PRECONDITION
+ *   when blocks between the consumer's last and the first one here are not to be had.
  */
 export async function* streamBlocks(
   store: BlockStore,
@@ -41,6 +54,7 @@ export async function* streamBlocks(
       continue;
     }
     if (next === 0 || (next < first && parent === '')) next = first;
+    if (next < first) throw beginsLater(first, next);
     if (parent !== '' && checked !== head.revision) {
       const { revision } = head;
       await checkParent(store, head, next - 1, parent);
@@ -50,10 +64,17 @@ export async function* streamBlocks(
       await head.bell.heard(rung, signal);
       continue;
     }
-    const blocks = cut(head.tail(next) ?? (await store.raws(next, last.height, blocksAtOnce)));
-    if (blocks.length === 0 || blocks[0]?.height !== next) continue; // unwound meanwhile: look again
-    if (parent !== '' && blocks[0].parent_hash !== parent) throw rolledBack(next - 1);
-    yield blocks;
+    const found = head.tail(next) ?? (await store.raws(next, last.height, atOnce));
+    if (found[0]?.height !== next) {
+      // Unwound meanwhile: the head says so in a moment.
+      await head.bell.heard(rung, signal, missing_ms);
+      if (head.bell.count === rung && !signal.aborted)
+        throw new Error(`block ${next} is not in the tables, though ${last.height} is the last one`);
+      continue;
+    }
+    if (parent !== '' && found[0].parent_hash !== parent) throw rolledBack(next - 1);
+    const blocks = portion(found, sizeOf, atOnce);
+    yield [...blocks];
     const sent = blocks[blocks.length - 1] as RawBlock;
     next = sent.height + 1;
     parent = sent.hash;
@@ -62,7 +83,7 @@ export async function* streamBlocks(
 
 async function checkParent(store: BlockStore, head: Head, height: number, hash: string): Promise<void> {
   const last = head.last;
-  if (last === undefined || height < head.first - 1) return;
+  if (last === undefined) return;
   if (height > last.height) throw rolledBack(height);
   if (height === last.height) {
     if (last.hash !== hash) throw rolledBack(height);
@@ -70,18 +91,6 @@ async function checkParent(store: BlockStore, head: Head, height: number, hash: 
   }
   const block = head.tail(height)?.[0] ?? (await store.headers(height, height))[0];
   if (block !== undefined && block.hash !== hash) throw rolledBack(height);
-}
-
-/** The longest beginning that fits into a message; at least one block. */
-function cut(blocks: readonly RawBlock[]): RawBlock[] {
-  let bytes = 0;
-  let count = 0;
-  for (const block of blocks) {
-    bytes += block.material.length + 300;
-    if (count > 0 && (bytes > bytesAtOnce || count >= blocksAtOnce)) break;
-    count++;
-  }
-  return blocks.slice(0, count);
 }
 
 /** Yields batches of traces from a height on, for ever, each of a block that is still in the chain. */
@@ -97,14 +106,18 @@ export async function* streamTraces(
     const rung = head.bell.count;
     if (head.revision !== revision && head.trace_height < next - 1) throw rolledBack(next - 1);
     revision = head.revision;
-    const traces =
-      head.trace_height === 0 || next > head.trace_height ? [] : await store.traces(next, tracesAtOnce);
+    const { trace_height } = head;
+    const found =
+      trace_height === 0 || next > trace_height
+        ? []
+        : (head.traceTail(next) ?? (await store.traces(next, trace_height, atOnce)));
+    const traces = portion(found, sizeOf, atOnce);
     const last = traces.at(-1);
     if (last === undefined) {
       await head.bell.heard(rung, signal);
       continue;
     }
-    yield traces;
+    yield [...traces];
     next = last.height + 1;
   }
 }

@@ -35,8 +35,8 @@ export interface TraceOptions {
   readonly attempts: number;
 }
 
-/** How many blocks are written together while catching up. */
-const blocksAtOnce = 300;
+/** How many blocks are written together while catching up: fewer once their traces have so many bytes. */
+const [blocksAtOnce, bytesAtOnce] = [300, 16 * 1024 * 1024];
 
 /** A node without tracing is asked again after this time. */
 const offPause_ms = 10 * 60_000;
@@ -81,9 +81,13 @@ async function traceNext(options: TraceOptions): Promise<void> {
   const to = Math.min(head.last.height, next + blocksAtOnce - 1);
   const headers = head.headers(next, to) ?? (await store.headers(next, to));
   const unwound = (): boolean => head.revision !== revision;
-  const traced = await inParallel(headers, options.concurrency, (header) =>
-    traceBlock(options, header, unwound),
-  );
+  let bytes = 0;
+  const trace = async (header: HeaderRow): Promise<TraceRow | undefined> => {
+    const row = await traceBlock(options, header, unwound);
+    bytes += row?.trace.material.length ?? 0;
+    return row;
+  };
+  const traced = await inParallel(headers, options.concurrency, trace, () => bytes >= bytesAtOnce);
   const rows = traced.filter((row) => row !== undefined);
   if (rows.length === 0 || rows.length < traced.length || signal.aborted) return;
   await mutex(async () => {
@@ -95,15 +99,17 @@ async function traceNext(options: TraceOptions): Promise<void> {
   });
 }
 
+/** Works on items, some at a time, from the first on until it is enough; gives the results of those begun. */
 async function inParallel<A, B>(
   items: readonly A[],
   limit: number,
   work: (item: A) => Promise<B>,
+  enough: () => boolean,
 ): Promise<B[]> {
   const results: B[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
-    while (next < items.length) {
+    while (next < items.length && !enough()) {
       const i = next++;
       results[i] = await work(items[i] as A);
     }
