@@ -54,11 +54,12 @@ function txsInBlock(view: View, text: string, query: URLSearchParams): Answer {
   const kind = 'rest.txs_block';
   const bodies = blockOf(view, text, kind);
   if ('kind' in bodies) return bodies;
-  const page = txsPage(query, bodies.txCount);
-  if ('error' in page) return restError(kind, 500, 2, page.error);
+  // A node that misses txs does not count them either.
   const missing = view.missingTxs(bodies.height);
+  const all = bodies.txs.filter((_, index) => !missing.includes(index));
+  const page = txsPage(query, bodies.txCount - (bodies.txs.length - all.length));
+  if ('error' in page) return restError(kind, 500, 2, page.error);
   const make = () => {
-    const all = bodies.txs.filter((_, index) => !missing.includes(index));
     const txs = all.slice(page.from, page.to).join(',');
     const tail = `"pagination":{"next_key":null,"total":"${bodies.txCount}"}`;
     return `{"txs":[${txs}],${restBlock(bodies.block)},${tail}}`;

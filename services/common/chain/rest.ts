@@ -22,11 +22,28 @@ export async function fetchDecodedTxs(
   const txs: string[] = [];
   while (txs.length < expected) {
     const path = `/cosmos/tx/v1beta1/txs/block/${height}?pagination.limit=${pageSize}&pagination.offset=${txs.length}`;
-    const page = await rest.ask({ path, signal }, (status, body) => readDecodedTxs(height, status, body));
+    const isFirst = txs.length === 0;
+    const page = await rest.ask({ path, signal }, (status, body) =>
+      isFirst ? readDecodedTxs(height, status, body) : readFurtherTxs(height, status, body),
+    );
     txs.push(...page);
     if (page.length === 0) break;
   }
   return txs;
+}
+
+/**
+ * Reads a page after the first one. A node that misses txs counts fewer than the block has,
+ * and answers an offset that is past its own count with an error: that is the end, and no
+ * reason to ask the same again.
+ */
+export function readFurtherTxs(height: number, status: number, body: string): string[] {
+  try {
+    return readDecodedTxs(height, status, body);
+  } catch (error) {
+    if (error instanceof NodeError && error.reason === 'error_answer') return [];
+    throw error;
+  }
 }
 
 /** How the answer begins; what follows the txs is the whole block, which is known already. */
