@@ -2,15 +2,11 @@ import { setMaxListeners } from 'node:events';
 import { retryDelay } from '../common/chain/endpoints.js';
 import { messageOf } from '../common/errors.js';
 import { sleep } from '../common/lifecycle.js';
-import type { Log } from '../common/log.js';
-import type { Metrics } from '../common/metrics.js';
-import type { Mutex } from '../common/mutex.js';
 import { type Bell, createBell } from '../common/signal.js';
 import { toNanoseconds, toUtc } from '../common/time.js';
-import { type FetchedBlock, type FetchOptions, fetchBlock, type Node } from './fetch.js';
-import type { Head } from './head.js';
-import { handleRollback, tipIsElsewhere } from './rollback.js';
-import type { BlockStore, HeaderRow } from './store.js';
+import { type FetchedBlock, type FetchOptions, fetchBlock } from './fetch.js';
+import { handleRollback, type RollbackOptions, tipIsElsewhere } from './rollback.js';
+import type { HeaderRow } from './store.js';
 
 /*
  * The one writer of blocks. What holds at any moment:
@@ -20,25 +16,14 @@ import type { BlockStore, HeaderRow } from './store.js';
  * 3. No height beyond the tip that the node announced is asked for.
  */
 
-export interface FollowOptions {
-  readonly node: Node;
-  readonly chain_id: string;
-  readonly store: BlockStore;
-  readonly head: Head;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly signal: AbortSignal;
+export interface FollowOptions extends RollbackOptions {
   /** Heights that are fetched at once. */
   readonly concurrency: number;
   /** Where to begin on empty tables; 0 means with the first block that the node has. */
   readonly start_height: number;
   readonly decodedAttempts: number;
-  /** Guards everything that writes to the tables. */
-  readonly mutex: Mutex;
   /** Rings when the tip may have moved. */
   readonly tipMoved: Bell;
-  /** The tip and the first height of the node, as last heard. */
-  readonly nodeRange: () => { readonly first: number; readonly last: number };
 }
 
 /** When what is fetched is written: so many txs, bytes or blocks, or so long after the last time. */

@@ -18,10 +18,12 @@ export interface Head {
   readonly bell: Bell;
   /** Takes over what a start, or another process, found in the tables. */
   reset(range: { first: HeaderRow; last: HeaderRow } | undefined, trace_height: number): void;
-  /** Adds blocks that are written. */
+  /** Adds headers of blocks that are written, and the blocks themselves where they are at hand. */
   append(blocks: readonly RawBlock[], headers: readonly HeaderRow[]): void;
   /** Adds traces that are written. */
   appendTraces(traces: readonly RawTrace[]): void;
+  /** Traces up to a height are in the tables, but not at hand. */
+  advanceTraces(height: number): void;
   setNodeHeight(height: number): void;
   /** Says that answers about the past may have changed. */
   revise(): void;
@@ -113,6 +115,11 @@ export function createHead(tailBytes: number): Head {
     appendTraces(traces) {
       state.trace_height = traces.at(-1)?.height ?? state.trace_height;
       traceTail.add(traces);
+      bell.ring();
+    },
+    advanceTraces(height) {
+      traceTail.clear();
+      state.trace_height = height;
       bell.ring();
     },
     setNodeHeight(height) {

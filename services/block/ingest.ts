@@ -1,9 +1,7 @@
 import { createBatching, sendAlone } from '../common/chain/batch.js';
-import { fetchStatus } from '../common/chain/comet.js';
-import { createEndpoints, retryDelay } from '../common/chain/endpoints.js';
+import { createEndpoints } from '../common/chain/endpoints.js';
 import { watchTip } from '../common/chain/tip.js';
 import { messageOf } from '../common/errors.js';
-import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
 import type { Metrics } from '../common/metrics.js';
 import { createMutex } from '../common/mutex.js';
@@ -12,6 +10,7 @@ import type { BlockConfig } from './config.js';
 import type { Node } from './fetch.js';
 import { follow } from './follow.js';
 import type { Head } from './head.js';
+import { joinChain } from './join.js';
 import type { BlockStore } from './store.js';
 import { followTraces } from './traces.js';
 import type { Validators } from './validators.js';
@@ -50,25 +49,31 @@ export interface IngestOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly signal: AbortSignal;
+  /** Told the chain's id once it is known. */
+  readonly onChain: (chain_id: string) => void;
+  /** Told what keeps the indexer from its work; '' once nothing does. */
+  readonly onHindrance: (reason: string) => void;
 }
 
 /**
- * Follows the chain until the signal: tip, blocks, traces and proposers.
- *
- * @param expected the chain that it must be; empty for the one that the node names.
- * @param onChain told the chain's id once it is known.
- * @throws UserError when the tables are of another chain.
+ * Follows the chain until the signal: tip, blocks, traces and proposers. Ends early only for
+ * what will not heal, such as tables of another chain; then it says why.
  */
-export async function ingest(
-  options: IngestOptions,
-  expected: string,
-  onChain: (chain_id: string) => void,
-): Promise<void> {
+export async function ingest(options: IngestOptions): Promise<void> {
+  try {
+    await followChain(options);
+  } catch (error) {
+    if (options.signal.aborted) return;
+    options.log.fatal({ err: error }, `nothing is indexed: ${messageOf(error)}`);
+    options.onHindrance(`nothing is indexed: ${messageOf(error)}`);
+  }
+}
+
+async function followChain(options: IngestOptions): Promise<void> {
   const { config, node, store, head, log, metrics, signal } = options;
-  const chain_id = expected || (await askChain(node, log, signal));
+  const chain_id = await joinChain(options);
   if (signal.aborted) return;
-  await store.claim(chain_id, config.VM_TYPE);
-  onChain(chain_id);
+  options.onChain(chain_id);
 
   const [tipMoved, wake, mutex] = [createBell(), createBell(), createMutex()];
   let nodeRange = { first: 1, last: 0 };
@@ -119,20 +124,6 @@ export async function ingest(
   ]);
 }
 
-/** The chain id that the node gives, once it answers. */
-async function askChain(node: Node, log: Log, signal: AbortSignal): Promise<string> {
-  for (let attempt = 0; !signal.aborted; attempt++) {
-    try {
-      return (await fetchStatus(node.rpc, signal)).network;
-    } catch (error) {
-      if (attempt === 3)
-        log.warn(`the node does not answer, it is asked again and again: ${messageOf(error)}`);
-      await sleep(retryDelay(attempt), signal);
-    }
-  }
-  return '';
-}
-
 /** Looks up proposers that are not known yet. */
 async function learnProposers({ head, validators, node, signal }: IngestOptions): Promise<void> {
   while (!signal.aborted) {
@@ -140,30 +131,5 @@ async function learnProposers({ head, validators, node, signal }: IngestOptions)
     const proposer = head.last?.proposer_address ?? '';
     if (await validators.learn(proposer, node.rest, signal)) head.revise();
     await head.bell.heard(rung, signal);
-  }
-}
-
-/** How often a process of the role `serve` looks at the tables, in milliseconds. */
-const look_ms = 250;
-
-/** Keeps the head as the tables have it, where another process writes them. */
-export async function followTables(
-  store: BlockStore,
-  head: Head,
-  validators: Validators,
-  signal: AbortSignal,
-  log: Log,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      const [range, trace_height] = [await store.range(), await store.traceHeight()];
-      if (range?.last.hash !== head.last?.hash || trace_height !== head.trace_height) {
-        head.reset(range, trace_height);
-        await validators.load();
-      }
-    } catch (error) {
-      log.warn({ err: error }, `the tables do not answer: ${messageOf(error)}`);
-    }
-    await sleep(look_ms, signal);
   }
 }

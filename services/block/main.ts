@@ -4,18 +4,19 @@ import type { Database } from '../common/clickhouse/database.js';
 import { migrate, readMigrations } from '../common/clickhouse/migrate.js';
 import { measured, openDatabase } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
-import { messageOf } from '../common/errors.js';
 import { runUntilSignal, type Stoppable, stopAll } from '../common/lifecycle.js';
+import { hostPort } from '../common/listen.js';
 import { createLog, type Log } from '../common/log.js';
 import { createMetrics, type Metrics } from '../common/metrics.js';
-import { serveOps } from '../common/ops.js';
+import { type Readiness, serveOps } from '../common/ops.js';
 import { isMainModule, packageRoot } from '../common/paths.js';
 import { type ServedService, serveRpc } from '../common/rpc/server.js';
 import { type BlockConfig, blockSettings, checkNode } from './config.js';
 import { createHead, type Head } from './head.js';
-import { closeNode, connectNode, followTables, ingest } from './ingest.js';
+import { closeNode, connectNode, ingest } from './ingest.js';
 import { blockService } from './rpc.js';
 import { type BlockStore, createBlockStore, type FaultPoint } from './store.js';
+import { followTables } from './tables.js';
 import { createValidators } from './validators.js';
 
 export interface BlockDependencies {
@@ -37,6 +38,8 @@ export interface BlockProcess extends Stoppable {
   readonly head: Head;
   /** The chain that is followed; empty until it is known. */
   readonly chain_id: () => string;
+  /** Whether it does its work, and if not, why. Blocks that are there are served all the same. */
+  readonly readiness: Readiness;
 }
 
 /**
@@ -62,7 +65,8 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
   setMaxListeners(0, stopping.signal); // every request under way listens to it
   const known = await store.chain();
   if (known !== undefined) await store.claim(config.CHAIN_ID || known.chain_id, config.VM_TYPE);
-  let chain_id = config.CHAIN_ID || (known?.chain_id ?? '');
+  let chain_id = known?.chain_id ?? '';
+  let hindrance = '';
 
   const service = blockService({
     log,
@@ -76,34 +80,37 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
   });
   const server = await serveRpc([service], dependencies.addresses);
   const node = ingests ? connectNode(config, log, metrics) : undefined;
-  const loops: Promise<unknown>[] = [];
-  if (node !== undefined) {
-    const work = ingest(
-      { config, node, store, head, validators, log, metrics, signal: stopping.signal },
-      chain_id,
-      (id) => {
-        chain_id = id;
-      },
-    );
-    loops.push(
-      work.catch((error: unknown) => log.fatal({ err: error }, `nothing is indexed: ${messageOf(error)}`)),
-    );
-  } else {
-    loops.push(followTables(store, head, validators, stopping.signal, log));
-  }
+  const common = {
+    store,
+    head,
+    validators,
+    log,
+    signal: stopping.signal,
+    onChain: (id: string): void => {
+      chain_id = id;
+    },
+    onHindrance: (reason: string): void => {
+      hindrance = reason;
+    },
+  };
+  const work = node === undefined ? followTables(common) : ingest({ ...common, config, node, metrics });
   server.setServing(true);
   return {
     address: server.address,
     service,
     head,
     chain_id: () => chain_id,
+    readiness: () => {
+      const reason = hindrance || (head.last === undefined ? 'no block is indexed yet' : '');
+      return { ready: reason === '', reason };
+    },
     stop: stopAll([
       () => closeNode(node),
       () => server.close(config.SHUTDOWN_GRACE_MS),
       async () => {
         server.setServing(false);
         stopping.abort();
-        await Promise.allSettled(loops);
+        await work;
       },
     ]),
   };
@@ -129,12 +136,9 @@ async function main(): Promise<void> {
       database,
       log,
       metrics,
-      addresses: [`${config.HOST}:${config.GRPC_PORT}`],
+      addresses: [hostPort(config.HOST, config.GRPC_PORT)],
     });
-    const ops = await serveOps(config.HOST, config.OPS_PORT, metrics, () => ({
-      ready: block.head.last !== undefined,
-      reason: 'no block is indexed yet',
-    }));
+    const ops = await serveOps(config.HOST, config.OPS_PORT, metrics, block.readiness);
     log.info({ grpc: block.address, ops: ops.port }, 'the block service is up');
     return { stop: stopAll([() => database.close(), () => ops.close(), () => block.stop()]) };
   });

@@ -1,11 +1,30 @@
 import { fetchCometBlock } from '../common/chain/comet.js';
 import { sleep } from '../common/lifecycle.js';
-import type { FollowOptions } from './follow.js';
+import type { Log } from '../common/log.js';
+import type { Metrics } from '../common/metrics.js';
+import type { Mutex } from '../common/mutex.js';
+import type { Node } from './fetch.js';
+import type { Head } from './head.js';
+import type { BlockStore } from './store.js';
 
 /*
  * CometBFT is final; an operator who rolls the chain back is the exception. What was indexed
  * above the last common block is removed then, but only when the node says so several times.
  */
+
+export interface RollbackOptions {
+  readonly node: Node;
+  readonly chain_id: string;
+  readonly store: BlockStore;
+  readonly head: Head;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+  /** Guards everything that writes to the tables. */
+  readonly mutex: Mutex;
+  /** The tip and the first height of the node, as last heard. */
+  readonly nodeRange: () => { readonly first: number; readonly last: number };
+}
 
 /** How often a rollback must be seen before anything is removed, and how long between looks. */
 const confirmations = { count: 3, wait_ms: 300 };
@@ -18,7 +37,7 @@ export async function tipIsElsewhere({
   head,
   nodeRange,
   signal,
-}: FollowOptions): Promise<boolean> {
+}: RollbackOptions): Promise<boolean> {
   const { last } = nodeRange();
   if (head.last === undefined || last === 0 || last >= head.last.height || last < head.first) return false;
   try {
@@ -37,10 +56,12 @@ export async function tipIsElsewhere({
  * unwinds to the last common block.
  *
  * @returns whether anything was unwound.
+ * @throws Error when the last common block lies below what the node still has: then nobody
+ *   can tell how much to remove, and nothing is.
  */
-export async function handleRollback(options: FollowOptions): Promise<boolean> {
-  const { head, signal, log, metrics, store, mutex } = options;
-  let common = -1;
+export async function handleRollback(options: RollbackOptions): Promise<boolean> {
+  const { head, signal, log, metrics, store, mutex, nodeRange } = options;
+  let common: number | 'out of sight' = 'out of sight';
   for (let look = 0; look < confirmations.count; look++) {
     if (look > 0) await sleep(confirmations.wait_ms, signal);
     const seen = await lastCommon(options);
@@ -48,6 +69,12 @@ export async function handleRollback(options: FollowOptions): Promise<boolean> {
     common = seen;
   }
   const from = head.last?.height ?? 0;
+  if (common === 'out of sight') {
+    metrics.problems.inc({ service: 'block', kind: 'fork_below_node' });
+    throw new Error(
+      `the chain was rolled back to below block ${nodeRange().first}, the first that the node has: give a URL of a node with a longer past, or begin anew on empty tables`,
+    );
+  }
   if (common >= from) return false;
   log.error({ from, to: common }, 'the chain was rolled back: unwinding to the last common block');
   metrics.rollbacks.inc({ service: 'block' });
@@ -59,7 +86,10 @@ export async function handleRollback(options: FollowOptions): Promise<boolean> {
   return true;
 }
 
-/** The highest height at which the node's block is ours; undefined when the node does not say. */
+/**
+ * The highest height at which the node's block is ours, or that it lies below what the node
+ * has; undefined when the node does not say.
+ */
 async function lastCommon({
   node,
   chain_id,
@@ -67,7 +97,7 @@ async function lastCommon({
   head,
   nodeRange,
   signal,
-}: FollowOptions): Promise<number | undefined> {
+}: RollbackOptions): Promise<number | 'out of sight' | undefined> {
   if (head.last === undefined) return undefined;
   const same = async (height: number): Promise<boolean> => {
     const [block, [ours]] = await Promise.all([
@@ -78,16 +108,22 @@ async function lastCommon({
   };
   try {
     // Below the fork every block is common, above it none: halve.
-    let [low, high] = [
-      Math.max(head.first, nodeRange().first) - 1,
-      Math.min(head.last.height, nodeRange().last),
-    ];
+    const range = nodeRange();
+    const lowest = Math.max(head.first, range.first);
+    if (range.last < lowest) return undefined;
+    let [low, high] = [lowest - 1, Math.min(head.last.height, range.last)];
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
       if (await same(middle)) low = middle;
       else high = middle - 1;
     }
-    return low;
+    if (low >= lowest || lowest === head.first) return low;
+    // No block that both have is common. The node's first one still names its parent.
+    const [first, [ours]] = await Promise.all([
+      fetchCometBlock(node.rpc, lowest, chain_id, signal),
+      store.headers(low, low),
+    ]);
+    return ours?.hash === first.parent_hash ? low : 'out of sight';
   } catch {
     return undefined;
   }

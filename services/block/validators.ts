@@ -9,10 +9,11 @@ import type { BlockStore } from './store.js';
 export interface Validators {
   /** The proposer of a block; three empty strings when it is not known. */
   find(consensus_address: string): Proposer;
-  /** Reads what the tables hold. */
-  load(): Promise<void>;
+  /** Reads what the tables hold. @returns whether anything differs from what was known. */
+  load(): Promise<boolean>;
   /**
-   * Asks the node, when this proposer is not known and it was not asked just now.
+   * Asks the node, when this proposer is not known and it was not asked just now, and now and
+   * then all the same: names change.
    *
    * @returns whether anything new was learnt.
    */
@@ -24,15 +25,39 @@ const unknown: Proposer = { moniker: '', identity: '', operator_address: '' };
 /** A proposer that the node does not know either is asked for again after this time. */
 const pause_ms = 30_000;
 
-/** Keeps the names of proposers in memory; every validator that ever was stays in the tables. */
-export function createValidators(store: BlockStore, log: Log): Validators {
+/** Those that are known are asked for again after this time. */
+const refresh_ms = 60 * 60_000;
+
+/**
+ * Keeps the names of proposers in memory; every validator that ever was stays in the tables.
+ *
+ * @param now_ms the clock.
+ */
+export function createValidators(
+  store: Pick<BlockStore, 'validators' | 'writeValidators'>,
+  log: Log,
+  now_ms: () => number = Date.now,
+): Validators {
   const known = new Map<string, Validator>();
   let askedAt = 0;
-  const load = async (): Promise<void> => {
-    for (const validator of await store.validators()) known.set(validator.consensus_address, validator);
+  const isNews = (validator: Validator): boolean => {
+    const before = known.get(validator.consensus_address);
+    return (
+      before === undefined ||
+      before.moniker !== validator.moniker ||
+      before.identity !== validator.identity ||
+      before.operator_address !== validator.operator_address
+    );
+  };
+  const keep = (validators: readonly Validator[]): void => {
+    for (const validator of validators) known.set(validator.consensus_address, validator);
   };
   return {
-    load,
+    async load() {
+      const news = (await store.validators()).filter(isNews);
+      keep(news);
+      return news.length > 0;
+    },
     find(consensus_address) {
       const validator = known.get(consensus_address);
       if (validator === undefined) return unknown;
@@ -40,16 +65,15 @@ export function createValidators(store: BlockStore, log: Log): Validators {
       return { moniker, identity, operator_address };
     },
     async learn(consensus_address, rest, signal) {
-      if (consensus_address === '' || known.has(consensus_address) || Date.now() - askedAt < pause_ms)
+      const age = now_ms() - askedAt;
+      if (consensus_address === '' || age < (known.has(consensus_address) ? refresh_ms : pause_ms))
         return false;
-      askedAt = Date.now();
+      askedAt = now_ms();
       try {
-        const fresh = (await fetchValidators(rest, signal)).filter(
-          (validator) => !known.has(validator.consensus_address),
-        );
-        await store.writeValidators(fresh);
-        for (const validator of fresh) known.set(validator.consensus_address, validator);
-        return fresh.length > 0;
+        const news = (await fetchValidators(rest, signal)).filter(isNews);
+        await store.writeValidators(news);
+        keep(news);
+        return news.length > 0;
       } catch (error) {
         if (!signal.aborted) log.warn({ err: error }, `the validators are not known: ${messageOf(error)}`);
         return false;

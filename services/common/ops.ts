@@ -1,9 +1,21 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { cannotListen, hostPort } from './listen.js';
 import type { Metrics } from './metrics.js';
 
 /** Whether a process can do its work, and if not, why. */
 export type Readiness = () => { readonly ready: boolean; readonly reason: string };
+
+/** Ready when every one of these services is; the reason names those that are not. */
+export function allReady(services: Readonly<Record<string, Readiness>>): Readiness {
+  return () => {
+    const reasons = Object.entries(services)
+      .map(([name, readiness]) => [name, readiness()] as const)
+      .filter(([, { ready }]) => !ready)
+      .map(([name, { reason }]) => `${name}: ${reason}`);
+    return { ready: reasons.length === 0, reason: reasons.join('; ') };
+  };
+}
 
 /** The side server for those who run the process. */
 export interface OpsServer {
@@ -41,7 +53,7 @@ export async function serveOps(
     }
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(cannotListen(error, hostPort(host, port))));
     server.listen(port, host, resolve);
   });
   return {

@@ -114,9 +114,10 @@ export const nodeSettings = {
 /** How a service listens. */
 export const serverSettings = {
   HOST: {
-    doc: 'Address that servers listen on. Inside a container: 0.0.0.0.',
+    doc: 'Address that servers listen on. Inside a container: 0.0.0.0, or :: for IPv6 as well.',
     default: '127.0.0.1',
-    parse: asText,
+    // As it stands in URLs, too.
+    parse: (text: string): string => text.replace(/^\[(.*)\]$/, '$1'),
   },
   OPS_PORT: {
     doc: 'Port of /metrics, /healthz and /readyz; 0 for any free one.',

@@ -29,21 +29,32 @@ interface Row {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const again = { 'retry-after': '1' };
+const unavailable: Row = {
+  http: 503,
+  message: 'a part of the service is not available, try again later',
+  headers: { 'retry-after': '1' },
+};
 
 /** The one table from gRPC codes to HTTP. A code that is not here is a 500. */
 const table: Partial<Record<status, Row>> = {
   [status.INVALID_ARGUMENT]: { http: 400 },
   [status.NOT_FOUND]: { http: 404 },
-  [status.RESOURCE_EXHAUSTED]: { http: 429, message: 'too many requests, try again later', headers: again },
   [status.UNIMPLEMENTED]: { http: 501, message: 'this rollup does not have that' },
-  [status.UNAVAILABLE]: {
-    http: 503,
-    message: 'a part of the service is not available, try again later',
-    headers: again,
-  },
+  [status.UNAVAILABLE]: unavailable,
   [status.DEADLINE_EXCEEDED]: { http: 504, message: 'the query ran out of time' },
 };
+
+/**
+ * gRPC itself uses RESOURCE_EXHAUSTED, for messages over its size and for peers that had
+ * enough. Neither is the client sending too much: 429 is for the gateway's own limit.
+ */
+const exhausted = (message: string): Row =>
+  /larger than max/i.test(message)
+    ? {
+        http: 500,
+        message: 'the answer is too large to be sent: ask for fewer items with pagination.limit',
+      }
+    : unavailable;
 
 const internal: Problem = { http: 500, code: status.INTERNAL, message: 'internal error' };
 
@@ -53,8 +64,9 @@ const internal: Problem = { http: 500, code: status.INTERNAL, message: 'internal
  */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
-  const row = error instanceof RpcError ? table[error.code] : undefined;
-  if (row === undefined || !(error instanceof RpcError)) return internal;
+  if (!(error instanceof RpcError)) return internal;
+  const row = error.code === status.RESOURCE_EXHAUSTED ? exhausted(error.message) : table[error.code];
+  if (row === undefined) return internal;
   return { ...row, code: error.code, message: row.message ?? error.message };
 }
 

@@ -1,6 +1,7 @@
 import { createServer, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { status } from '@grpc/grpc-js';
+import { cannotListen, hostPort } from '../common/listen.js';
 import type { App } from './app.js';
 import { type Problem, problemBody } from './errors.js';
 import { maxTarget_bytes, uriTooLong } from './router.js';
@@ -41,7 +42,7 @@ export async function listen(app: App, host: string, port: number): Promise<Http
   server.on('request', (request) => unused.delete(request.socket));
   server.on('clientError', (error: ClientError, socket: Socket) => refuse(error, socket));
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(cannotListen(error, hostPort(host, port))));
     server.listen(port, host, resolve);
   });
   return {

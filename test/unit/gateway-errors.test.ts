@@ -16,7 +16,7 @@ describe('gateway: errors', () => {
   const table: readonly [status, number][] = [
     [status.INVALID_ARGUMENT, 400],
     [status.NOT_FOUND, 404],
-    [status.RESOURCE_EXHAUSTED, 429],
+    [status.RESOURCE_EXHAUSTED, 503],
     [status.UNIMPLEMENTED, 501],
     [status.UNAVAILABLE, 503],
     [status.DEADLINE_EXCEEDED, 504],
@@ -27,13 +27,19 @@ describe('gateway: errors', () => {
     [status.CANCELLED, 500],
   ];
   for (const [code, http] of table) {
-    it(`${status[code]} is ${http}${http < 500 && http !== 429 ? '' : ' and hides what the service said'}`, () => {
+    it(`${status[code]} is ${http}${http < 500 ? '' : ' and hides what the service said'}`, () => {
       const problem = problemOf(new RpcError(code, 'SELECT secret FROM 10.0.0.1'));
       assert.equal(problem.http, http);
       assert.equal(problem.message.includes('secret'), http === 400 || http === 404);
-      assert.equal(problem.headers?.['retry-after'] !== undefined, http === 429 || http === 503);
+      assert.equal(problem.headers?.['retry-after'] !== undefined, http === 503);
     });
   }
+  it('an answer that is too large for gRPC is not the client asking too often', () => {
+    const error = new RpcError(status.RESOURCE_EXHAUSTED, 'Received message larger than max (9 vs. 4)');
+    const problem = problemOf(error);
+    assert.deepEqual([problem.http, problem.headers], [500, undefined]);
+    assert.match(problem.message, /too large.*pagination\.limit/);
+  });
   for (const thrown of [new Error('secret'), 'secret', undefined, null, { code: 5, message: 'secret' }]) {
     it(`anything else thrown (${thrown}) is an internal error`, () => {
       assert.deepEqual(problemOf(thrown), { http: 500, code: 13, message: 'internal error' });

@@ -5,9 +5,10 @@ import { openDatabase } from '../../services/common/clickhouse/open.js';
 import type { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
 import type { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
 import { runUntilSignal, type Stoppable, stopAll } from '../../services/common/lifecycle.js';
+import { hostPort, reachable } from '../../services/common/listen.js';
 import { createLog, type Log } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
-import { serveOps } from '../../services/common/ops.js';
+import { allReady, serveOps } from '../../services/common/ops.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
 import { startGateway } from '../../services/gateway/main.js';
 import { startTx } from '../../services/tx/main.js';
@@ -64,7 +65,7 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
     const block = await startBlock({
       ...shared,
       config: { ...all, GRPC_PORT: config.BLOCK_GRPC_PORT },
-      addresses: [`${config.HOST}:${config.BLOCK_GRPC_PORT}`],
+      addresses: [hostPort(config.HOST, config.BLOCK_GRPC_PORT)],
     });
     stops.push(() => block.stop());
     // Within the process calls need no socket; the gRPC ports are for others.
@@ -73,7 +74,7 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
       ...shared,
       config: { ...all, GRPC_PORT: config.TX_GRPC_PORT, BLOCK_SERVICE_ADDR: block.address },
       blocks: blockClient,
-      addresses: [`${config.HOST}:${config.TX_GRPC_PORT}`],
+      addresses: [hostPort(config.HOST, config.TX_GRPC_PORT)],
     });
     stops.push(() => tx.stop());
     const clients = { block: blockClient, tx: connectLocal<TxServiceClient>(tx.service) };
@@ -84,15 +85,17 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
       metrics,
     });
     stops.push(() => gateway.stop());
-    const ops = await serveOps(config.HOST, config.OPS_PORT, metrics, () => ({
-      ready: block.head.last !== undefined,
-      reason: 'no block is indexed yet',
-    }));
+    const readiness = allReady({
+      block: block.readiness,
+      tx: tx.readiness,
+      gateway: gateway.readiness,
+    });
+    const ops = await serveOps(config.HOST, config.OPS_PORT, metrics, readiness);
     stops.push(() => ops.close());
 
-    const base = `http://${config.HOST === '0.0.0.0' ? 'localhost' : config.HOST}:${gateway.port}${config.BASE_PATH}`;
+    const base = `http://${reachable(config.HOST, gateway.port)}${config.BASE_PATH}`;
     screen.write(
-      `\n  Live page   ${base}/\n  API docs    ${base}/swagger/\n  Status      ${base}/status\n  Latest txs  ${base}/indexer/tx/v1/txs\n  Metrics     http://${config.HOST}:${ops.port}/metrics\n\nStop with Ctrl-C; a second start goes on where this one stops.\n\n`,
+      `\n  Live page   ${base}/\n  API docs    ${base}/swagger/\n  Status      ${base}/status\n  Latest txs  ${base}/indexer/tx/v1/txs\n  Metrics     http://${reachable(config.HOST, ops.port)}/metrics\n\nStop with Ctrl-C; a second start goes on where this one stops.\n\n`,
     );
 
     const progress = showProgress(screen, clients.block, clients.tx, signal);

@@ -38,8 +38,13 @@ export interface CometResults {
 /** `GET {rpc}/status`. */
 export const statusRequest = { path: '/status' };
 
-/** Reads the answer to {@link statusRequest}. @throws NodeError */
-export function readStatus(status: number, body: string): NodeStatus {
+/**
+ * Reads the answer to {@link statusRequest}.
+ *
+ * @param chain_id the chain that the node must be of; empty for any.
+ * @throws NodeError, `wrong_chain` among others.
+ */
+export function readStatus(status: number, body: string, chain_id = ''): NodeStatus {
   const result = resultOf(status, body, 'status') as {
     sync_info: Record<string, string>;
     node_info: { network: string };
@@ -55,7 +60,10 @@ export function readStatus(status: number, body: string): NodeStatus {
   ) {
     throw new NodeError('not_json', 'status: no heights in the answer');
   }
-  return { network: result.node_info.network, latest_height: latest, earliest_height: Math.max(1, earliest) };
+  const { network } = result.node_info;
+  if (chain_id !== '' && network !== chain_id)
+    throw new NodeError('wrong_chain', `the node is of chain ${network}, not ${chain_id}`);
+  return { network, latest_height: latest, earliest_height: Math.max(1, earliest) };
 }
 
 /** `GET {rpc}/block?height=`. */
@@ -193,6 +201,6 @@ export const fetchCometResults = (
   });
 };
 
-/** Asks the endpoints how far they are. @throws NodeError */
-export const fetchStatus = (rpc: Endpoints, signal: AbortSignal): Promise<NodeStatus> =>
-  rpc.ask({ ...statusRequest, signal }, readStatus);
+/** Asks the endpoints how far they are; one of another chain counts as failing. @throws NodeError */
+export const fetchStatus = (rpc: Endpoints, signal: AbortSignal, chain_id = ''): Promise<NodeStatus> =>
+  rpc.ask({ ...statusRequest, signal }, (status, body) => readStatus(status, body, chain_id));

@@ -3,7 +3,7 @@ import { messageOf } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Bell } from '../signal.js';
 import { fetchStatus, type NodeStatus } from './comet.js';
-import type { Endpoints } from './endpoints.js';
+import { type Endpoints, NodeError } from './endpoints.js';
 
 export interface TipOptions {
   readonly rpc: Endpoints;
@@ -30,6 +30,7 @@ export async function watchTip(options: TipOptions): Promise<void> {
   const { rpc, log, signal, poll_ms, wake } = options;
   let announced = 0;
   let earliest = 1;
+  let isStranger = false;
   const socket = subscribe(options, (height) => {
     announced = Date.now();
     options.onStatus({ network: options.chain_id, latest_height: height, earliest_height: earliest });
@@ -37,19 +38,18 @@ export async function watchTip(options: TipOptions): Promise<void> {
   while (!signal.aborted) {
     const rung = wake.count;
     try {
-      const status = await fetchStatus(rpc, signal);
-      if (options.chain_id !== '' && status.network !== options.chain_id) {
-        log.error(
-          { network: status.network, expected: options.chain_id },
-          'the node is of another chain: nothing is indexed from it',
-        );
-      } else {
-        earliest = status.earliest_height;
-        options.onStatus(status);
-      }
+      const status = await fetchStatus(rpc, signal, options.chain_id);
+      earliest = status.earliest_height;
+      isStranger = false;
+      options.onStatus(status);
     } catch (error) {
-      if (!signal.aborted)
+      if (signal.aborted) break;
+      if (error instanceof NodeError && error.reason === 'wrong_chain') {
+        if (!isStranger) log.error(`nothing is indexed: ${error.message}`);
+        isStranger = true;
+      } else {
         log.debug({ err: error }, `the node does not say how far it is: ${messageOf(error)}`);
+      }
     }
     const live = Date.now() - announced < silentPoll_ms;
     await wake.heard(rung, signal, live ? silentPoll_ms : poll_ms);

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { createClient } from '@clickhouse/client';
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import {
   type Database,
   DatabaseUnavailable,
@@ -12,8 +12,9 @@ import {
   timeoutExceeded,
 } from './database.js';
 
-/** Node's codes for a server that is not there or went away. */
-const unreachable = /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|socket hang up/i;
+/** Node's codes for a server that is not there or went away, and the client's word for one that is silent. */
+const unreachable =
+  /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|socket hang up|^Error: Timeout error/i;
 
 export interface ServerOptions {
   /** http(s)://[user:password@]host:port */
@@ -22,6 +23,8 @@ export interface ServerOptions {
   readonly password: string;
   /** Whether the tables are replicated: then a write counts once a quorum has it, and reads see it. */
   readonly replicated: boolean;
+  /** How long the server may be silent, in milliseconds. Default: two minutes. */
+  readonly timeout_ms?: number;
 }
 
 /** A ClickHouse server over HTTP, with the same statements as the embedded engine. */
@@ -37,7 +40,9 @@ export function openServer(options: ServerOptions): Database {
     password,
     compression: { request: true, response: false },
     max_open_connections: 16,
-    request_timeout: 120_000,
+    request_timeout: options.timeout_ms ?? 120_000,
+    // What fails is logged by who asked; the client would print it to the console as it likes.
+    log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
       output_format_json_quote_64bit_integers: 0,
       async_insert: 0,
@@ -62,7 +67,8 @@ export function openServer(options: ServerOptions): Database {
     } catch (error) {
       if ((error as { code?: unknown }).code === timeoutExceeded)
         throw new QueryTimeout(`${statement.name} ran out of time`, { cause: error });
-      if (unreachable.test(`${(error as { code?: unknown }).code} ${String(error)}`)) {
+      const code = String((error as { code?: unknown }).code);
+      if (unreachable.test(code) || unreachable.test(String(error))) {
         throw new DatabaseUnavailable(`${statement.name}: the ClickHouse server does not answer`, {
           cause: error,
         });

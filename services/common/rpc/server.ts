@@ -4,11 +4,13 @@ import {
   ServerCredentials as Credentials,
   type handleServerStreamingCall,
   type handleUnaryCall,
+  logVerbosity,
   Server,
   type ServerCredentials,
   type ServerWritableStream,
   type ServiceDefinition,
   type StatusObject,
+  setLogVerbosity,
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
@@ -17,6 +19,7 @@ import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
 import { DatabaseUnavailable, QueryTimeout } from '../clickhouse/database.js';
 import { messageOf, RpcError } from '../errors.js';
+import { cannotListen } from '../listen.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import { packageRoot } from '../paths.js';
@@ -149,6 +152,8 @@ export async function serveRpc(
   addresses: readonly string[],
   credentials: ServerCredentials = Credentials.createInsecure(),
 ): Promise<RpcServer> {
+  // What fails is thrown and logged here; grpc-js would print it to the console as well.
+  if (process.env['GRPC_VERBOSITY'] === undefined) setLogVerbosity(logVerbosity.NONE);
   const server = new Server({
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_send_message_length': maxMessageBytes,
@@ -165,7 +170,9 @@ export async function serveRpc(
   for (const address of addresses) {
     ports.push(
       await new Promise<number>((resolve, reject) =>
-        server.bindAsync(address, credentials, (error, port) => (error ? reject(error) : resolve(port))),
+        server.bindAsync(address, credentials, (error, port) =>
+          error ? reject(cannotListen(error, address)) : resolve(port),
+        ),
       ),
     );
   }

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { UserError } from '../../services/common/errors.js';
+import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
+import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { eventually, startTestBlock, type TestBlock } from '../support/block.js';
+import { uniquePrefix } from '../support/database.js';
+
+/** A port that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('the block service and its chain', () => {
+  const stops: (() => Promise<void>)[] = [];
+  const startNode = async (...args: Parameters<typeof startReplayNode>): Promise<ReplayNode> => {
+    const node = await startReplayNode(...args);
+    stops.push(() => node.close());
+    return node;
+  };
+  const start = async (...args: Parameters<typeof startTestBlock>): Promise<TestBlock> => {
+    const block = await startTestBlock(...args);
+    let stopped: Promise<void> | undefined;
+    const stop = (): Promise<void> => {
+      stopped ??= block.stop();
+      return stopped;
+    };
+    stops.push(stop);
+    return { ...block, stop };
+  };
+  const chainOf = async (block: TestBlock): Promise<string> =>
+    (await callRpc(block.client.getStatus.bind(block.client), {})).chain_id;
+  const reason = (block: TestBlock): string => {
+    const { ready, reason } = block.service.readiness();
+    assert.equal(ready, reason === '');
+    return reason;
+  };
+  afterEach(async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+  });
+
+  it('leaves no trace of a CHAIN_ID that the node does not confirm, and says what is wrong', async () => {
+    const node = await startNode({ recording: 'evm', tip: 10 });
+    const prefix = uniquePrefix();
+    const typo = await start(node, { prefix, env: { CHAIN_ID: 'minievm-rce-1' } });
+    await eventually(() => /of chain minievm-rec-1, not minievm-rce-1/.test(reason(typo)), 'the reason');
+    assert.equal(await chainOf(typo), '', 'consumers must not take it for the chain either');
+    await typo.stop();
+    const right = await start(node, { prefix, env: { CHAIN_ID: 'minievm-rec-1' } });
+    await right.reaches(10);
+    assert.deepEqual([reason(right), await chainOf(right)], ['', 'minievm-rec-1']);
+    await right.stop();
+    await assert.rejects(start(node, { prefix, env: { CHAIN_ID: 'minievm-rce-1' } }), UserError);
+  });
+
+  it('takes the URL that is of the right chain', async () => {
+    const stranger = await startNode({ recording: 'evm', tip: 10, faults: { network: 'stranger-1' } });
+    const node = await startNode({ recording: 'evm', tip: 10 });
+    const env = { CHAIN_ID: 'minievm-rec-1', RPC_URL: `${stranger.rpc_url},${node.rpc_url}` };
+    await (await start(node, { env })).reaches(10);
+  });
+
+  it('waits for a node that is down at the first start', async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const well = await startNode({ recording: 'evm', tip: 10 });
+    const block = await start(well, {
+      env: { RPC_URL: `${url}${new URL(well.rpc_url).pathname}`, CHAIN_ID: 'minievm-rec-1' },
+    });
+    await eventually(() => /the chain is not known yet/.test(reason(block)), 'the reason');
+    await startNode({ recording: 'evm', tip: 10, port });
+    await block.reaches(10);
+    assert.equal(reason(block), '');
+  });
+
+  it('removes nothing when the chains parted below what the node still has, and heals with another node', async () => {
+    const websocket = 'refused';
+    const node = await startNode({ recording: 'evm', tip: 120, faults: { websocket } });
+    const block = await start(node);
+    await block.reaches(120);
+    node.faults({ websocket, earliest_height: 110 });
+    node.fork(101, { tip: 118 });
+    const problems = async (): Promise<number> =>
+      (await block.metrics.problems.get()).values
+        .filter(({ labels }) => labels.kind === 'fork_below_node')
+        .reduce((sum, { value }) => sum + value, 0);
+    await eventually(async () => (await problems()) >= 2, 'the problem to be seen');
+    assert.equal(block.service.head.last?.height, 120);
+    node.faults({ websocket });
+    await eventually(() => block.service.head.last?.height === 118, 'the new chain', 30_000);
+    assert.equal((await block.metrics.rollbacks.get()).values[0]?.value, 1);
+  }).timeout(60_000);
+
+  it('unwinds to right below what the node still has when that is where the chains parted', async () => {
+    const websocket = 'refused';
+    const node = await startNode({ recording: 'evm', tip: 120, faults: { websocket } });
+    const block = await start(node);
+    await block.reaches(120);
+    node.faults({ websocket, earliest_height: 101 });
+    node.fork(101, { tip: 118 });
+    await eventually(() => block.service.head.last?.height === 118, 'the new chain', 30_000);
+    assert.equal(block.service.head.first, 1, 'what is common stays');
+  }).timeout(60_000);
+
+  it('appends what another process writes, so that answers about the past stay settled', async () => {
+    const node = await startNode({ recording: 'evm', tip: 20 });
+    const prefix = uniquePrefix();
+    const serving = await start(node, { prefix, env: { ROLE: 'serve' } });
+    assert.deepEqual([await chainOf(serving), reason(serving)], ['', 'no block is indexed yet']);
+    const writer = await start(node, { prefix });
+    await writer.reaches(20);
+    await serving.reaches(20);
+    await eventually(
+      () => writer.service.head.trace_height === 20 && serving.service.head.trace_height === 20,
+      'traces',
+    );
+    // The names of proposers come once, and change answers about the past.
+    const first = { pagination: { key: '', offset: 0, limit: 1, count_total: false, reverse: false } };
+    const moniker = async (): Promise<string | undefined> =>
+      (await callRpc(serving.client.listBlocks.bind(serving.client), first)).blocks[0]?.proposer?.moniker;
+    node.advance(1);
+    await serving.reaches(21);
+    await eventually(async () => {
+      node.advance(1);
+      await serving.reaches(node.tip());
+      return (await moniker()) !== '';
+    }, 'the proposer');
+    const { revision } = serving.service.head;
+    const tip = node.advance(5);
+    await serving.reaches(tip);
+    await eventually(() => serving.service.head.trace_height === tip, 'traces');
+    assert.equal(serving.service.head.revision, revision);
+    assert.equal(serving.service.head.headers(tip - 4, tip)?.length, 5, 'from memory');
+    assert.deepEqual([await chainOf(serving), reason(serving)], ['minievm-rec-1', '']);
+
+    const heights: number[] = [];
+    for await (const { traces } of streamRpc(serving.client.streamTraces.bind(serving.client), {
+      from_height: 0,
+    })) {
+      heights.push(...traces.map(({ height }) => height));
+      if (heights.at(-1) === tip) break;
+    }
+    assert.equal(heights.length, tip);
+
+    const before = serving.service.head.last?.hash;
+    node.fork(tip - 1, { tip });
+    node.advance(1);
+    await eventually(() => serving.service.head.last?.height === tip + 1, 'the new chain');
+    assert.ok(serving.service.head.revision > revision);
+    const [renewed] = (
+      await callRpc(serving.client.listBlockHashes.bind(serving.client), {
+        from_height: tip,
+        to_height: tip,
+      })
+    ).blocks;
+    assert.notEqual(renewed?.hash, before);
+  }).timeout(60_000);
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { blockSettings } from '../../services/block/config.js';
+import { ingest } from '../../services/block/ingest.js';
+import type { Endpoints } from '../../services/common/chain/endpoints.js';
+import { loadSettings } from '../../services/common/config.js';
+import { UserError } from '../../services/common/errors.js';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import { allReady } from '../../services/common/ops.js';
+
+const status = {
+  result: {
+    sync_info: { latest_block_height: '9', earliest_block_height: '1' },
+    node_info: { network: 'chain-2' },
+  },
+};
+
+describe('a block service that indexes nothing', () => {
+  it('says so for good where that will not heal, and does not call itself ready', async () => {
+    const rpc = {
+      ask: async (_: unknown, read: (status: number, body: string) => unknown) =>
+        read(200, JSON.stringify(status)),
+    } as unknown as Endpoints;
+    let reason = '';
+    let chain: string | undefined;
+    await ingest({
+      config: loadSettings(blockSettings, {}),
+      node: { rpc, rest: rpc, jsonrpc: undefined, batches: {} },
+      store: {
+        chain: async () => undefined,
+        claim: async (id: string) => {
+          throw new UserError(`the data is of chain chain-1, not ${id}`);
+        },
+      },
+      log: createLog('silent'),
+      metrics: createMetrics(),
+      signal: new AbortController().signal,
+      onChain: (id: string) => {
+        chain = id;
+      },
+      onHindrance: (why: string) => {
+        reason = why;
+      },
+    } as unknown as Parameters<typeof ingest>[0]);
+    assert.match(reason, /nothing is indexed.*chain-1, not chain-2/);
+    assert.equal(chain, undefined);
+  });
+});
+
+describe('the readiness of several services in one process', () => {
+  const is = (reason: string) => () => ({ ready: reason === '', reason });
+
+  it('is that of all of them, and names each that is not', () => {
+    assert.deepEqual(allReady({ block: is(''), tx: is('') })(), { ready: true, reason: '' });
+    assert.deepEqual(allReady({ block: is(''), tx: is('no blocks heard'), gateway: is('stopping') })(), {
+      ready: false,
+      reason: 'tx: no blocks heard; gateway: stopping',
+    });
+  });
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import { DatabaseUnavailable } from '../../services/common/clickhouse/database.js';
+import { openServer } from '../../services/common/clickhouse/server.js';
+import { loadSettings } from '../../services/common/config.js';
+import { UserError } from '../../services/common/errors.js';
+import { hostPort, reachable } from '../../services/common/listen.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import { serveOps } from '../../services/common/ops.js';
+import { serveRpc } from '../../services/common/rpc/server.js';
+import { serverSettings } from '../../services/common/settings.js';
+
+const ready = () => ({ ready: true, reason: '' });
+const hostOf = (HOST: string): string => loadSettings(serverSettings, { HOST }).HOST;
+
+describe('what servers listen on', () => {
+  it('is written with IPv6 addresses in brackets', () => {
+    assert.deepEqual(
+      ['127.0.0.1', '::', '::1', 'example.org'].map((host) => hostPort(host, 7001)),
+      ['127.0.0.1:7001', '[::]:7001', '[::1]:7001', 'example.org:7001'],
+    );
+  });
+
+  it('is shown as an address that can be called', () => {
+    assert.deepEqual(
+      ['0.0.0.0', '::', '::1', '10.0.0.1'].map((host) => reachable(host, 80)),
+      ['localhost:80', 'localhost:80', '[::1]:80', '10.0.0.1:80'],
+    );
+  });
+
+  it('may be given in brackets', () => {
+    assert.deepEqual(['[::1]', '::', '127.0.0.1'].map(hostOf), ['::1', '::', '127.0.0.1']);
+  });
+
+  it('may be every address, of IPv6 too', async () => {
+    const rpc = await serveRpc([], [hostPort('::', 0)]);
+    const ops = await serveOps('::', 0, createMetrics(), ready);
+    assert.match(rpc.address, /^\[::\]:[1-9]\d*$/);
+    assert.equal((await fetch(`http://[::1]:${ops.port}/readyz`)).status, 200);
+    await ops.close();
+    await rpc.close(100);
+  });
+
+  it('is named in one sentence when another program has it', async () => {
+    const taken = createTcpServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as { port: number };
+    const isSentence = (error: unknown): boolean =>
+      error instanceof UserError &&
+      error.message === `nothing can listen on 127.0.0.1:${port}: another program has that port`;
+    await assert.rejects(serveRpc([], [hostPort('127.0.0.1', port)]), isSentence);
+    await assert.rejects(serveOps('127.0.0.1', port, createMetrics(), ready), isSentence);
+    await new Promise((resolve) => taken.close(resolve));
+    await assert.rejects(serveOps('192.0.2.1', 0, createMetrics(), ready), {
+      message: 'nothing can listen on 192.0.2.1:0: this machine has no such address',
+    });
+  });
+});
+
+describe('a ClickHouse server', () => {
+  it('that is silent, or not there, is unavailable rather than at fault', async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as { port: number };
+    const open = () =>
+      openServer({
+        url: `http://127.0.0.1:${port}`,
+        username: '',
+        password: '',
+        replicated: false,
+        timeout_ms: 200,
+      });
+    for (const state of ['silent', 'gone']) {
+      const database = open();
+      await assert.rejects(database.rows('SELECT 1', {}, { name: 'test' }), DatabaseUnavailable, state);
+      await assert.rejects(database.insert('t', '{}', { name: 'test' }), DatabaseUnavailable, state);
+      await database.close();
+      silent.closeAllConnections();
+      if (silent.listening) await new Promise((resolve) => silent.close(resolve));
+    }
+  });
+});
