@@ -66,14 +66,15 @@ export const blockSettings = {
 
 export type BlockConfig = ValuesOf<typeof blockSettings>;
 
-/** Mistakes that only show in the whole. */
+/** Mistakes that only show in the whole; settings that are wrong by themselves are absent. */
 export function checkNode(
-  config: Pick<BlockConfig, 'RPC_URL' | 'REST_URL' | 'JSON_RPC_URL' | 'VM_TYPE'>,
+  config: Partial<Pick<BlockConfig, 'RPC_URL' | 'REST_URL' | 'JSON_RPC_URL' | 'VM_TYPE'>>,
 ): string[] {
   const mistakes: string[] = [];
-  if (config.RPC_URL.length === 0) mistakes.push('RPC_URL is not set: it must be one or more http(s) URLs');
-  if (config.REST_URL.length === 0) mistakes.push('REST_URL is not set: it must be one or more http(s) URLs');
-  if (config.VM_TYPE === 'evm' && config.JSON_RPC_URL.length === 0) {
+  if (config.RPC_URL?.length === 0) mistakes.push('RPC_URL is not set: it must be one or more http(s) URLs');
+  if (config.REST_URL?.length === 0)
+    mistakes.push('REST_URL is not set: it must be one or more http(s) URLs');
+  if (config.VM_TYPE === 'evm' && config.JSON_RPC_URL?.length === 0) {
     mistakes.push('JSON_RPC_URL is not set: an EVM rollup (VM_TYPE evm) needs one or more http(s) URLs');
   }
   return mistakes;

@@ -33,16 +33,20 @@ export class ConfigError extends UserError {
   }
 }
 
+/** The values whose texts are right: what is unset has its default, what is wrong is absent. */
+export type RightValues<S extends Settings> = Partial<ValuesOf<S>>;
+
 /**
  * Reads settings from an environment.
  *
- * @param check looks at the values as a whole and returns further mistakes.
+ * @param check looks at the values as a whole and returns further mistakes. It runs even when
+ *   single ones are wrong, so that a user learns of all at once.
  * @throws ConfigError with all mistakes at once.
  */
 export function loadSettings<S extends Settings>(
   settings: S,
   env: Readonly<Record<string, string | undefined>>,
-  check: (values: ValuesOf<S>) => readonly string[] = () => [],
+  check: (values: RightValues<S>) => readonly string[] = () => [],
 ): ValuesOf<S> {
   const mistakes: string[] = [];
   const values: Record<string, unknown> = {};
@@ -56,7 +60,7 @@ export function loadSettings<S extends Settings>(
       mistakes.push(`${used ?? name} is ${text === '' ? 'not set' : shown}: ${(error as Error).message}`);
     }
   }
-  if (mistakes.length === 0) mistakes.push(...check(values as ValuesOf<S>));
+  mistakes.push(...check(values as RightValues<S>));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return values as ValuesOf<S>;
 }

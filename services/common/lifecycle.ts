@@ -12,7 +12,8 @@ const patience_ms = 20_000;
 
 /**
  * Runs a program until SIGINT or SIGTERM, then stops it and ends the process.
- * Exit codes: 0 after a signal, 1 for the user's mistake, 75 (try again) for anything else.
+ * Exit codes: 0 after a signal, 1 for the user's mistake, 75 (try again) for anything else,
+ * a stop that fails included.
  *
  * @param start brings everything up; a signal during it stops what is up once it returns.
  */
@@ -30,31 +31,41 @@ export async function runUntilSignal(
       });
     }
   });
-  let code = 0;
-  try {
-    const running = await start(controller.signal);
-    await signalled;
-    const timer = setTimeout(() => {
-      log.error('stopping took too long');
-      process.exit(75);
-    }, patience_ms);
-    await running.stop();
-    clearTimeout(timer);
-    log.info('stopped');
-  } catch (error) {
-    if (!controller.signal.aborted) {
-      code = error instanceof UserError ? 1 : 75;
-      if (error instanceof UserError) process.stderr.write(`${messageOf(error)}\n`);
-      else log.fatal({ err: error }, messageOf(error));
-    }
-  }
-  process.exit(code);
+  const failed = (error: unknown): never => {
+    if (error instanceof UserError) process.stderr.write(`${messageOf(error)}\n`);
+    else log.fatal({ err: error }, messageOf(error));
+    process.exit(error instanceof UserError ? 1 : 75);
+  };
+  const running = await start(controller.signal).catch((error: unknown) => {
+    // What a signal cuts short may well fail.
+    if (controller.signal.aborted) process.exit(0);
+    return failed(error);
+  });
+  await signalled;
+  setTimeout(() => {
+    log.error('stopping took too long');
+    process.exit(75);
+  }, patience_ms);
+  await running.stop().catch(failed);
+  log.info('stopped');
+  process.exit(0);
 }
 
-/** Stops things in the reverse order of how they were started. */
+/**
+ * Stops things in the reverse order of how they were started: all of them, even when one
+ * fails to stop. The stop rejects with the first failure.
+ */
 export function stopAll(things: readonly (() => Promise<unknown>)[]): () => Promise<void> {
   return async () => {
-    for (const stop of [...things].reverse()) await stop();
+    const failures: unknown[] = [];
+    for (const stop of [...things].reverse()) {
+      try {
+        await stop();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   };
 }
 

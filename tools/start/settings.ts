@@ -51,9 +51,10 @@ export const startSettings = {
 
 export type StartConfig = ValuesOf<typeof startSettings>;
 
-/** Whether the recorded rollup is wanted: no URL of a node is given. */
-export const isRecorded = (config: Pick<StartConfig, 'RPC_URL' | 'REST_URL' | 'JSON_RPC_URL'>): boolean =>
-  config.RPC_URL.length + config.REST_URL.length + config.JSON_RPC_URL.length === 0;
+/** Whether the recorded rollup is wanted: no URL of a node is given, not even a wrong one. */
+export const isRecorded = (
+  config: Partial<Pick<StartConfig, 'RPC_URL' | 'REST_URL' | 'JSON_RPC_URL'>>,
+): boolean => [config.RPC_URL, config.REST_URL, config.JSON_RPC_URL].every((urls) => urls?.length === 0);
 
 /** Reads the settings. @throws ConfigError with all mistakes at once. */
 export function loadStartConfig(env: Readonly<Record<string, string | undefined>>): StartConfig {
@@ -62,13 +63,13 @@ export function loadStartConfig(env: Readonly<Record<string, string | undefined>
   );
 }
 
-function checkRecorded(config: StartConfig): string[] {
+function checkRecorded(config: Partial<StartConfig>): string[] {
   const mistakes: string[] = [];
   const hint =
     'without RPC_URL the recorded rollup is served; give RPC_URL, REST_URL and JSON_RPC_URL to index a real one';
-  if (config.VM_TYPE !== 'evm')
+  if (config.VM_TYPE !== undefined && config.VM_TYPE !== 'evm')
     mistakes.push(`VM_TYPE is "${config.VM_TYPE}", but the recorded rollup is an EVM one: ${hint}`);
-  if (config.CHAIN_ID !== '')
+  if (config.CHAIN_ID !== undefined && config.CHAIN_ID !== '')
     mistakes.push(`CHAIN_ID is ${JSON.stringify(config.CHAIN_ID)}, but no RPC_URL is set: ${hint}`);
   return mistakes;
 }

@@ -1,0 +1,34 @@
+/*
+ * A program that does what its argument says, run by runUntilSignal in a process of its own.
+ * It prints what happens to it, one word a line.
+ */
+import { UserError } from '../../services/common/errors.js';
+import { runUntilSignal, sleep, stopAll } from '../../services/common/lifecycle.js';
+import { createLog } from '../../services/common/log.js';
+
+const say = (word: string): void => {
+  process.stdout.write(`${word}\n`);
+};
+
+await runUntilSignal(createLog('info', 2), async (signal) => {
+  const behaviour = process.argv[2];
+  say('starting');
+  if (behaviour === 'mistake') throw new UserError('PORT is wrong');
+  if (behaviour === 'failure') throw new Error('no luck');
+  if (behaviour === 'slow start') await sleep(60_000, signal);
+  if (behaviour === 'start cut short') {
+    await sleep(60_000, signal);
+    throw new Error('aborted');
+  }
+  setInterval(() => {}, 60_000); // as a server does, it keeps the process alive
+  say('up');
+  return {
+    stop: stopAll([
+      async () => say('first stopped'),
+      async () => {
+        if (behaviour === 'failing stop') throw new Error('does not stop');
+        say('second stopped');
+      },
+    ]),
+  };
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { sleep, stopAll } from '../../services/common/lifecycle.js';
+
+const child = fileURLToPath(new URL('../support/lifecycle-child.js', import.meta.url));
+
+interface Ending {
+  readonly code: number;
+  /** What it printed, word by word. */
+  readonly said: string[];
+  readonly stderr: string;
+}
+
+/** Runs the program, and sends a signal once it has said a word. */
+async function run(behaviour: string, signal?: NodeJS.Signals, after = 'up'): Promise<Ending> {
+  const program = fork(child, [behaviour], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  let [stdout, stderr] = ['', ''];
+  program.stdout?.on('data', (chunk) => {
+    stdout += chunk;
+    if (signal !== undefined && stdout.includes(`${after}\n`)) program.kill(signal);
+  });
+  program.stderr?.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const [code] = await once(program, 'close');
+  return { code, said: stdout.trim().split('\n'), stderr };
+}
+
+describe('a program that runs until a signal', () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`stops in order and ends with 0 after ${signal}`, async () => {
+      const { code, said } = await run('well', signal);
+      assert.deepEqual([code, said], [0, ['starting', 'up', 'second stopped', 'first stopped']]);
+    });
+  }
+
+  it('stops what has come up when the signal comes during the start', async () => {
+    const { code, said } = await run('slow start', 'SIGTERM', 'starting');
+    assert.deepEqual([code, said], [0, ['starting', 'up', 'second stopped', 'first stopped']]);
+  });
+
+  it('ends with 0 when the signal makes the start fail', async () => {
+    const { code, said, stderr } = await run('start cut short', 'SIGTERM', 'starting');
+    assert.deepEqual([code, said], [0, ['starting']]);
+    assert.doesNotMatch(stderr, /aborted/);
+  });
+
+  it('ends with 1 and nothing but the sentence for a mistake of the user', async () => {
+    assert.deepEqual(await run('mistake'), { code: 1, said: ['starting'], stderr: 'PORT is wrong\n' });
+  });
+
+  it('ends with 75 and a log line for anything else', async () => {
+    const { code, stderr } = await run('failure');
+    assert.equal(code, 75);
+    assert.equal(JSON.parse(stderr).msg, 'no luck');
+  });
+
+  it('says so, with 75, when something does not stop; the rest is stopped', async () => {
+    const { code, said, stderr } = await run('failing stop', 'SIGTERM');
+    assert.deepEqual([code, said], [75, ['starting', 'up', 'first stopped']]);
+    assert.match(stderr, /does not stop/);
+  });
+});
+
+describe('parts of a program', () => {
+  it('are stopped last to first, each once the one before is down', async () => {
+    const order: string[] = [];
+    const part = (name: string) => async () => {
+      order.push(`${name} begins`);
+      await sleep(5);
+      order.push(`${name} ends`);
+    };
+    await stopAll([part('a'), part('b')])();
+    assert.deepEqual(order, ['b begins', 'b ends', 'a begins', 'a ends']);
+  });
+
+  it('wait no longer than their signal lets them', async () => {
+    const controller = new AbortController();
+    const waits = [sleep(60_000, controller.signal), sleep(60_000, AbortSignal.abort())];
+    controller.abort();
+    await Promise.all(waits);
+  });
+});
