@@ -5,9 +5,9 @@ import { parseArgs } from 'node:util';
 import { UserError } from '../../services/common/errors.js';
 import { generateChain } from '../replay/generate.js';
 import { type CatchUp, measureCatchUp, settle } from './catchup.js';
-import { type LoadResult, load } from './load.js';
+import { load } from './load.js';
 import { diskUsage, freePort, type Program, startProgram } from './processes.js';
-import { printCatchUp, printRoutes } from './report.js';
+import { printCatchUp, printRoutes, type RouteResult } from './report.js';
 import { benchRoutes, mixedRoute, type Samples } from './routes.js';
 import { takeSamples } from './samples.js';
 
@@ -20,15 +20,6 @@ const usage = `weft bench: measures catching up and every route on a generated c
   --out FILE          JSON of everything (default bench-results/<time>.json)
   --keep FOLDER       keep the data there
 `;
-
-/** What was measured at one route. */
-export interface RouteResult {
-  readonly route: string;
-  readonly txs: number;
-  readonly cache: 'on' | 'off';
-  readonly connections: number;
-  readonly result: LoadResult;
-}
 
 /** Everything that a run gives. */
 export interface BenchReport {

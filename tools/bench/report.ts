@@ -1,5 +1,14 @@
 import type { CatchUp } from './catchup.js';
-import type { RouteResult } from './cli.js';
+import type { LoadResult } from './load.js';
+
+/** What was measured at one route. */
+export interface RouteResult {
+  readonly route: string;
+  readonly txs: number;
+  readonly cache: 'on' | 'off';
+  readonly connections: number;
+  readonly result: LoadResult;
+}
 
 /** Prints how catching up went. */
 export function printCatchUp(result: CatchUp, txs_per_block: number): void {
