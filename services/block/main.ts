@@ -77,6 +77,7 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
     chain_id: () => chain_id,
     vm_type: config.VM_TYPE,
     traces: config.VM_TYPE === 'evm' && config.INTERNAL_TX,
+    stopping: stopping.signal,
   });
   const server = await serveRpc([service], dependencies.addresses);
   const node = ingests ? connectNode(config, log, metrics) : undefined;

@@ -22,6 +22,8 @@ export interface BlockRpcOptions extends HandlerEnvironment {
   readonly vm_type: string;
   /** Whether this rollup is traced at all. */
   readonly traces: boolean;
+  /** Ends the streams when the service stops, so that nobody waits for them. */
+  readonly stopping: AbortSignal;
 }
 
 /** How many of the newest blocks the average time is taken over. */
@@ -32,7 +34,7 @@ const hashesAtOnce = 1_000;
 
 /** The handlers of indexer.block.v1.BlockService. */
 export function blockService(options: BlockRpcOptions): ServedService {
-  const { store, head, validators } = options;
+  const { store, head, validators, stopping } = options;
 
   const toBlock = (header: HeaderRow): Block => ({
     chain_id: options.chain_id(),
@@ -104,21 +106,23 @@ export function blockService(options: BlockRpcOptions): ServedService {
     }),
 
     streamBlocks: streaming(options, async function* (request, { signal }) {
-      for await (const blocks of streamBlocks(store, head, request, signal)) {
+      for await (const blocks of streamBlocks(store, head, request, AbortSignal.any([signal, stopping]))) {
         yield { blocks, head_height: head.last?.height ?? 0 };
       }
     }),
 
     streamTraces: streaming(options, async function* ({ from_height }, { signal }) {
       if (!options.traces) throw unimplemented('this rollup is not traced');
-      for await (const traces of streamTraces(store, head, from_height, signal)) yield { traces };
+      const ended = AbortSignal.any([signal, stopping]);
+      for await (const traces of streamTraces(store, head, from_height, ended)) yield { traces };
     }),
 
     watchHead: streaming(options, async function* (_, { signal }) {
-      while (!signal.aborted) {
+      const ended = AbortSignal.any([signal, stopping]);
+      while (!ended.aborted) {
         const rung = head.bell.count;
         yield { height: head.last?.height ?? 0, trace_height: head.trace_height, revision: head.revision };
-        await head.bell.heard(rung, signal);
+        await head.bell.heard(rung, ended);
       }
     }),
   };

@@ -64,6 +64,30 @@ describe('the block service and its chain', () => {
     await (await start(node, { env })).reaches(10);
   });
 
+  it('stops without waiting for those who stream from it', async () => {
+    const node = await startNode({ recording: 'evm', tip: 10 });
+    const block = await start(node, { env: { SHUTDOWN_GRACE_MS: '60000' } });
+    await block.reaches(10);
+    const endless = async (stream: AsyncIterable<unknown>): Promise<number> => {
+      let messages = 0;
+      for await (const _ of stream) messages += 1;
+      return messages;
+    };
+    const { client } = block;
+    const streams = [
+      endless(streamRpc(client.watchHead.bind(client), {})),
+      endless(streamRpc(client.streamBlocks.bind(client), { from_height: 1, parent_hash: '' })),
+      endless(streamRpc(client.streamTraces.bind(client), { from_height: 0 })),
+    ];
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await block.service.stop();
+    const messages = await Promise.all(streams);
+    assert.ok(
+      messages.every((count) => count > 0),
+      String(messages),
+    );
+  }).timeout(30_000);
+
   it('waits for a node that is down at the first start', async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
