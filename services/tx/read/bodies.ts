@@ -16,7 +16,7 @@ export interface Bodies {
    */
   get(kind: Kind, sequences: readonly number[], call: Call): Promise<Buffer[]>;
   /** Remembers a body that was just written. */
-  put(kind: Kind, sequence: number, body: string): void;
+  put(kind: Kind, sequence: number, body: Buffer): void;
 }
 
 export interface BodiesOptions {
@@ -114,7 +114,7 @@ export function createBodies({ database, tables, head, cacheBytes, atOnce }: Bod
     },
     put: (kind, sequence, body) => {
       forgetIfRolledBack();
-      cache?.set(cacheKey(kind, sequence), Buffer.from(body));
+      cache?.set(cacheKey(kind, sequence), body);
     },
   };
 }
