@@ -44,16 +44,13 @@ async function writePack(source: ChainSource, file: FileHandle): Promise<void> {
         at += bytes.length;
       }
     }
-    await file.writev(buffers);
+    await file.appendFile(Buffer.concat(buffers));
   }
   offsets[part] = at;
   const meta: PackMeta = { fingerprint: fingerprint(source), first, last, most_txs, evm };
   const footer = new Float64Array([at, at + offsets.byteLength]);
-  await file.writev([
-    Buffer.from(offsets.buffer),
-    Buffer.from(JSON.stringify(meta)),
-    Buffer.from(footer.buffer),
-  ]);
+  const tail = [Buffer.from(offsets.buffer), Buffer.from(JSON.stringify(meta)), Buffer.from(footer.buffer)];
+  await file.appendFile(Buffer.concat(tail));
 }
 
 function textOf(bodies: BlockBodies, name: PartName): string {
