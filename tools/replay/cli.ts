@@ -12,7 +12,7 @@ const usage = `weft replay: plays a recorded rollup node over HTTP, or a generat
   --txs-per-block N      default 5
   --accounts N           how many accounts use it (default 20000)
   --pack FILE            answers ready to send, made there first unless it has them: 42 kB on disk for each
-                         generated block, and a sixth of the processor time for each request
+                         generated block, and a third of the processor time for each request
   --port N               default 26657
   --host ADDRESS         default 127.0.0.1
   --tip N                height to start at (default: the whole recording)
