@@ -33,7 +33,7 @@ export interface BodiesOptions {
 const kinds = ['tx', 'evm_tx', 'internal_tx'] as const;
 
 /** Bodies that one query fetches for several calls. */
-const bodiesAtOnce = 256;
+const bodiesAtOnce = 128;
 
 /** Opens the bodies. */
 export function createBodies({ database, tables, head, cacheBytes, atOnce }: BodiesOptions): Bodies {
