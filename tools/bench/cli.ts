@@ -22,11 +22,17 @@ const usage = `weft bench: measures catching up and every route on a generated c
   --keep FOLDER       keep the data there, and the node's answers, which another run then need not make again
 `;
 
+/**
+ * Where answers may come from: only the tables; the memory for bodies too, as when an answer
+ * is asked for the first time; or the cache of whole answers as well.
+ */
+export type Source = 'tables' | 'memory' | 'cache';
+
 /** What was measured at one route. */
 export interface RouteResult {
   readonly route: string;
   readonly txs: number;
-  readonly cache: 'on' | 'off';
+  readonly from: Source;
   readonly connections: number;
   readonly result: LoadResult;
 }
@@ -119,7 +125,7 @@ async function bench(options: BenchOptions): Promise<BenchReport> {
       ].map(String),
     );
   const url = `http://127.0.0.1:${ports.node}`;
-  const weft = (cacheMb: number): Program =>
+  const weft = (from: Source): Program =>
     startProgram(['start'], {
       RPC_URL: url,
       REST_URL: url,
@@ -129,13 +135,14 @@ async function bench(options: BenchOptions): Promise<BenchReport> {
       OPS_PORT: '0',
       BLOCK_GRPC_PORT: '0',
       TX_GRPC_PORT: '0',
-      CACHE_MB: String(cacheMb),
+      CACHE_MB: from === 'cache' ? '64' : '0',
+      ...(from === 'tables' ? { BODY_CACHE_MB: '0' } : {}),
       POLL_INTERVAL_MS: '200',
     });
   const routes: RouteResult[] = [];
   const measureRoutes = async (
     samples: Samples,
-    cache: 'on' | 'off',
+    from: Source,
     connections: readonly number[],
   ): Promise<void> => {
     for (const route of [...benchRoutes(samples), mixedRoute(samples)]) {
@@ -149,41 +156,42 @@ async function bench(options: BenchOptions): Promise<BenchReport> {
         });
         if (result.failures > 0)
           throw new Error(`${route.name}: ${result.failures} of ${result.requests} answers were not 200`);
-        routes.push({ route: route.name, txs: samples.total, cache, connections: count, result });
+        routes.push({ route: route.name, txs: samples.total, from, connections: count, result });
       }
     }
   };
 
-  // A short chain first: no route may be slower on the long one.
+  const catchUp = (program: Program, height: number, probe = false): Promise<CatchUp> =>
+    measureCatchUp({ port: ports.http, program, height, node_url: url, probe });
+
+  // A short chain first: no route may be slower on the long one, where all comes from the tables.
   let node = replay(small);
-  let program = weft(0);
+  let program = weft('tables');
   process.stdout.write(`a chain of ${small} blocks first\n`);
-  await measureCatchUp({ port: ports.http, program, height: small, node_url: url, probe: false });
+  await catchUp(program, small);
   await settle(ports.http, small);
-  await measureRoutes(takeSamples(chain, small, txs_per_block), 'off', [1, 32]);
+  await measureRoutes(takeSamples(chain, small, txs_per_block), 'tables', [1, 32]);
+  await program.stop();
   await node.stop();
 
   process.stdout.write(`catching up to ${blocks} blocks of ${txs_per_block} txs\n`);
   node = replay(blocks);
+  program = weft('memory');
   const samples = takeSamples(chain, blocks, txs_per_block);
-  const catch_up = await measureCatchUp({
-    port: ports.http,
-    program,
-    height: blocks,
-    node_url: url,
-    probe: true,
-  });
+  const catch_up = await catchUp(program, blocks, true);
   printCatchUp(catch_up, txs_per_block);
   await settle(ports.http, blocks);
-  await measureRoutes(samples, 'off', [1, 32]);
+  await measureRoutes(samples, 'memory', [1, 32]);
   const memory_at_rest = program.memory();
   await program.stop();
 
-  program = weft(64);
-  await measureCatchUp({ port: ports.http, program, height: blocks, node_url: url, probe: false });
-  await settle(ports.http, blocks);
-  await measureRoutes(samples, 'on', [1, 32]);
-  await program.stop();
+  for (const from of ['tables', 'cache'] as const) {
+    program = weft(from);
+    await catchUp(program, blocks);
+    await settle(ports.http, blocks);
+    await measureRoutes(samples, from, [1, 32]);
+    await program.stop();
+  }
   await node.stop();
   const total = blocks * txs_per_block;
   const disk_bytes_per_tx = diskUsage(data) / total;

@@ -15,13 +15,13 @@ export function printCatchUp(result: CatchUp, txs_per_block: number): void {
   );
 }
 
-/** Prints a table of every route: small chain, long chain, cached. */
+/** Prints a table of every route: small chain and long chain from the tables, long chain from memory and from the cache. */
 export function printRoutes(results: readonly RouteResult[]): void {
-  const header = ['route', 'txs', 'cache', 'conns', 'req/s', 'p50 ms', 'p99 ms', 'max ms', 'kB'];
-  const rows = results.map(({ route, txs, cache, connections, result }) => [
+  const header = ['route', 'txs', 'from', 'conns', 'req/s', 'p50 ms', 'p99 ms', 'max ms', 'kB'];
+  const rows = results.map(({ route, txs, from, connections, result }) => [
     route,
     String(txs),
-    cache,
+    from,
     String(connections),
     result.per_second.toFixed(0),
     result.p50.toFixed(2),
