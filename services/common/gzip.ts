@@ -14,7 +14,20 @@ const smallBytes = 64 * 1024;
 
 /** Compresses with gzip, without holding up the event loop for long. */
 export async function compress(bytes: Uint8Array): Promise<Buffer> {
-  return bytes.length <= smallBytes ? gzipSync(bytes, options) : inBackground(bytes, options);
+  return ownMemory(
+    bytes.length <= smallBytes ? gzipSync(bytes, options) : await inBackground(bytes, options),
+  );
+}
+
+/**
+ * The same bytes in memory of just their size. What zlib gives is the beginning of a chunk of 16 kB, which
+ * stays as long as they do: kept by the thousand, small results would take several times what they seem to.
+ */
+export function ownMemory(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength === bytes.length) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
 }
 
 const outOfPlace = promisify(gunzip);

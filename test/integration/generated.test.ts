@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describeGenerated, generateChain, type TxTruth } from '../../tools/replay/generate.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
-import { type Stack, startStack } from '../support/stack.js';
+import { eventually } from '../support/block.js';
+import { startProgram } from '../support/program.js';
+import { startStack } from '../support/stack.js';
 import { type ListAnswer, walkForward } from '../support/walk.js';
 
 type TxList = ListAnswer & {
@@ -11,7 +13,45 @@ type EvmList = ListAnswer & { readonly txs: readonly { readonly transactionHash:
 
 const blocks = 60;
 
-describe('a chain that nobody has recorded, from a node of which one request in five fails', () => {
+/** What answers, and how to end it. */
+interface Served {
+  get<T = Record<string, unknown>>(path: string): Promise<T>;
+  stop(): Promise<unknown>;
+}
+
+/** Every service in this process. */
+async function undisturbed(node: ReplayNode): Promise<Served> {
+  const stack = await startStack(node);
+  await stack.reaches(blocks, true);
+  return stack;
+}
+
+/** The program, killed with SIGKILL three times while it is behind the node's tip. */
+async function killedThrice(node: ReplayNode): Promise<Served> {
+  node.setTip(blocks / 4);
+  const program = await startProgram(node, { FETCH_CONCURRENCY: '2', TRACE_CONCURRENCY: '1' });
+  for (const share of [1, 2, 3]) {
+    const served = Math.floor(((share - 0.5) * blocks) / 4);
+    await eventually(async () => (await program.heights()).height >= served, `block ${served}`, 60_000);
+    node.setTip(((share + 1) * blocks) / 4);
+    await program.killAndRestart();
+  }
+  const isThere = async (): Promise<boolean> => {
+    const { height, internal_tx_height } = await program.heights();
+    return height >= blocks && internal_tx_height >= blocks;
+  };
+  await eventually(isThere, `block ${blocks}`, 60_000);
+  return program;
+}
+
+for (const [what, start] of [
+  ['from a node of which one request in five fails', undisturbed],
+  ['the same, by a program that is killed three times on the way', killedThrice],
+] as const) {
+  describe(`a chain that nobody has recorded, ${what}`, () => exactly(start));
+}
+
+function exactly(start: (node: ReplayNode) => Promise<Served>): void {
   const chain = generateChain({ blocks, txs_per_block: 6, accounts: 40, seed: 99 });
   const truth: (TxTruth & { height: number })[] = [];
   for (let height = 1; height <= blocks; height++) {
@@ -19,12 +59,11 @@ describe('a chain that nobody has recorded, from a node of which one request in 
   }
   const newestFirst = [...truth].reverse();
   let node: ReplayNode;
-  let stack: Stack;
-  before(async function start() {
-    this.timeout(60_000);
+  let stack: Served;
+  before(async function begin() {
+    this.timeout(240_000);
     node = await startReplayNode({ recording: chain, faults: { seed: 3, fail_one_in: 5, stale_one_in: 11 } });
-    stack = await startStack(node);
-    await stack.reaches(blocks, true);
+    stack = await start(node);
   });
   after(async () => {
     await stack?.stop();
@@ -82,4 +121,4 @@ describe('a chain that nobody has recorded, from a node of which one request in 
       );
     }
   });
-});
+}

@@ -6,7 +6,11 @@ export interface ListAnswer {
 }
 
 /** The pages of a list, walked by next_key from the first to the last. */
-export async function walkForward(stack: Stack, path: string, limit: number): Promise<ListAnswer[]> {
+export async function walkForward(
+  stack: Pick<Stack, 'get'>,
+  path: string,
+  limit: number,
+): Promise<ListAnswer[]> {
   const join = path.includes('?') ? '&' : '?';
   const pages: ListAnswer[] = [];
   let key = '';
@@ -23,7 +27,7 @@ export async function walkForward(stack: Stack, path: string, limit: number): Pr
 
 /** The pages before a page, walked by previous_key back to the first, in the order of the list. */
 export async function walkBack(
-  stack: Stack,
+  stack: Pick<Stack, 'get'>,
   path: string,
   limit: number,
   from: ListAnswer,

@@ -257,10 +257,14 @@ describe('rows of traces', () => {
     const after = addTrace(rows, { height: 3, hash: 'H3', frames }, before, heads);
     assert.deepEqual([after.internal_height, after.last.internal_tx], [3, 104]);
     assert.deepEqual(
-      rows.hashes.map((line) => JSON.parse(line)),
+      rows.hashes
+        .texts()
+        .join('\n')
+        .split('\n')
+        .map((line) => line.split('\t')),
       [
-        { kind: 'internal_tx', hash: 'aa', sequence: 101, body_count: 2 },
-        { kind: 'internal_tx', hash: 'bb', sequence: 103, body_count: 1 },
+        ['internal_tx', 'aa', '101', '2'],
+        ['internal_tx', 'bb', '103', '1'],
       ],
     );
   });

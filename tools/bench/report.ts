@@ -1,11 +1,17 @@
 import type { CatchUp } from './catchup.js';
 import type { LoadResult } from './load.js';
 
+/**
+ * Where answers may come from: only the tables; the memory for bodies too, as when an answer
+ * is asked for the first time; or the cache of whole answers as well.
+ */
+export type Source = 'tables' | 'memory' | 'cache';
+
 /** What was measured at one route. */
 export interface RouteResult {
   readonly route: string;
   readonly txs: number;
-  readonly cache: 'on' | 'off';
+  readonly from: Source;
   readonly connections: number;
   readonly result: LoadResult;
 }
@@ -24,13 +30,13 @@ export function printCatchUp(result: CatchUp, txs_per_block: number): void {
   );
 }
 
-/** Prints a table of every route: small chain, long chain, cached. */
+/** Prints a table of every route: small chain and long chain from the tables, long chain from memory and from the cache. */
 export function printRoutes(results: readonly RouteResult[]): void {
-  const header = ['route', 'txs', 'cache', 'conns', 'req/s', 'p50 ms', 'p99 ms', 'max ms', 'kB'];
-  const rows = results.map(({ route, txs, cache, connections, result }) => [
+  const header = ['route', 'txs', 'from', 'conns', 'req/s', 'p50 ms', 'p99 ms', 'max ms', 'kB'];
+  const rows = results.map(({ route, txs, from, connections, result }) => [
     route,
     String(txs),
-    cache,
+    from,
     String(connections),
     result.per_second.toFixed(0),
     result.p50.toFixed(2),

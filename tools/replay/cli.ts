@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { type GenerateOptions, generateChain } from './generate.js';
 import { type ReplayNode, startReplayNode } from './node.js';
+import { preparePack } from './pack/write.js';
+import { loadRecording } from './recording.js';
 
 const usage = `weft replay: plays a recorded rollup node over HTTP, or a generated one
   --recording NAME|PATH  evm, move, wasm, wasm-hostile, or a .jsonl(.gz) file (default evm)
@@ -9,6 +11,8 @@ const usage = `weft replay: plays a recorded rollup node over HTTP, or a generat
   --blocks N             its length (default 20000)
   --txs-per-block N      default 5
   --accounts N           how many accounts use it (default 20000)
+  --pack FILE            answers ready to send, made there first unless it has them: 42 kB on disk for each
+                         generated block, and a third of the processor time for each request
   --port N               default 26657
   --host ADDRESS         default 127.0.0.1
   --tip N                height to start at (default: the whole recording)
@@ -31,6 +35,7 @@ export async function runReplay(args: string[]): Promise<void> {
       blocks: { type: 'string', default: '20000' },
       'txs-per-block': { type: 'string', default: '5' },
       accounts: { type: 'string', default: '20000' },
+      pack: { type: 'string' },
       port: { type: 'string', default: '26657' },
       host: { type: 'string', default: '127.0.0.1' },
       tip: { type: 'string' },
@@ -47,8 +52,14 @@ export async function runReplay(args: string[]): Promise<void> {
   }
   const failOneIn = optionalNumber('fail-one-in', values['fail-one-in']);
   const tip = optionalNumber('tip', values.tip);
+  const recording = values.generate
+    ? generateChain(generateOptions(values))
+    : loadRecording(values.recording);
+  if (values.pack && (await preparePack(recording, values.pack)))
+    process.stdout.write(`made ${values.pack}\n`);
   const node = await startReplayNode({
-    recording: values.generate ? generateChain(generateOptions(values)) : values.recording,
+    recording,
+    ...(values.pack ? { pack_path: values.pack } : {}),
     port: number('port', values.port),
     host: values.host,
     interval_ms: number('interval-ms', values['interval-ms']),

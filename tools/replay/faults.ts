@@ -113,6 +113,12 @@ export function makeFaults(options: FaultOptions): Faults {
   };
 }
 
+/** Whether nothing is to go wrong: no option but the seed is given. */
+export function isWell(options: FaultOptions): boolean {
+  const { seed: _seed, ...wanted } = options;
+  return Object.values(wanted).every((value) => value === undefined);
+}
+
 /** A small seeded generator of numbers in [0, 1). */
 export function mulberry32(seed: number): () => number {
   let state = seed >>> 0;

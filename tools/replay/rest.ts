@@ -59,12 +59,14 @@ function txsInBlock(view: View, text: string, query: URLSearchParams): Answer {
   const all = bodies.txs.filter((_, index) => !missing.includes(index));
   const page = txsPage(query, bodies.txCount - (bodies.txs.length - all.length));
   if ('error' in page) return restError(kind, 500, 2, page.error);
-  const make = () => {
-    const txs = all.slice(page.from, page.to).join(',');
-    const tail = `"pagination":{"next_key":null,"total":"${bodies.txCount}"}`;
-    return `{"txs":[${txs}],${restBlock(bodies.block)},${tail}}`;
-  };
+  const make = () => txsText(bodies, all.slice(page.from, page.to));
   return ok(kind, missing.length ? make() : cachedBody(bodies, `txs/${page.from}/${page.to}`, make));
+}
+
+/** The answer about the txs in a block: a page of them, and the whole block. */
+export function txsText(bodies: BlockBodies, page: readonly string[]): string {
+  const tail = `"pagination":{"next_key":null,"total":"${bodies.txCount}"}`;
+  return `{"txs":[${page.join(',')}],${restBlock(bodies.block)},${tail}}`;
 }
 
 function oneBlock(view: View, text: string): Answer {

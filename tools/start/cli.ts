@@ -12,6 +12,7 @@ import { allReady, serveOps } from '../../services/common/ops.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
 import { startGateway } from '../../services/gateway/main.js';
 import { startTx } from '../../services/tx/main.js';
+import { limitHeapGrowth } from './heap.js';
 import { showProgress } from './progress.js';
 import { startRecorded } from './recorded.js';
 import { isRecorded, loadStartConfig, type StartConfig } from './settings.js';
@@ -36,6 +37,7 @@ export async function runStart(args: string[]): Promise<void> {
 /** Starts every service in this process, over the same gRPC as in many. */
 async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Promise<Stoppable> {
   log.level = config.LOG_LEVEL;
+  limitHeapGrowth(config.HEAP_GROWTH_PERCENT);
   const screen = process.stdout;
   const stops: (() => Promise<unknown>)[] = [];
   const stop = stopAll(stops);

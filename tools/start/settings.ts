@@ -42,6 +42,11 @@ export const startSettings = {
     default: '7002',
     parse: asInteger(0, 65_535),
   },
+  HEAP_GROWTH_PERCENT: {
+    doc: 'How far garbage may let the memory of the JavaScript heap grow between two collections, in percent of what is in use: less takes less memory and more processor time; 0 leaves it to Node.',
+    default: '100',
+    parse: asInteger(0, 1_000),
+  },
   REPLAY_INTERVAL_MS: {
     doc: 'How often the recorded rollup makes a block, in milliseconds (only without RPC_URL).',
     default: '2000',

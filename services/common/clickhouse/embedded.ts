@@ -59,10 +59,10 @@ export async function openEmbedded(folder: string): Promise<Database> {
       return parseLines<T>(await run(sql, 'JSONEachRow', params, options));
     },
     bytes: run,
-    async insert(table, lines, options) {
+    async insert(table, lines, options, format = 'JSONEachRow') {
       if (lines === '') return;
       await run(
-        `INSERT INTO ${table} FORMAT JSONEachRow\n${lines}`,
+        `INSERT INTO ${table} FORMAT ${format}\n${lines}`,
         '',
         {},
         { ...options, priority: 'write', deadline: undefined },

@@ -43,7 +43,8 @@ export function measured(database: Database, service: string, metrics: Metrics):
       timed(options, () => database.rows<T>(sql, params, options)),
     bytes: (sql, format, params, options) =>
       timed(options, () => database.bytes(sql, format, params, options)),
-    insert: (table, lines, options) => timed(options, () => database.insert(table, lines, options)),
+    insert: (table, lines, options, format) =>
+      timed(options, () => database.insert(table, lines, options, format)),
     close: async () => {},
   };
 }

@@ -96,11 +96,11 @@ export function openServer(options: ServerOptions): Database {
       return parseLines<T>(await bytes(sql, 'JSONEachRow', params, statement));
     },
     bytes,
-    async insert(table, lines, statement) {
+    async insert(table, lines, statement, format = 'JSONEachRow') {
       if (lines === '') return;
       await guarded({ ...statement, deadline: undefined }, async (clickhouse_settings) => {
         const { stream } = await client.exec({
-          query: `INSERT INTO ${table} FORMAT JSONEachRow`,
+          query: `INSERT INTO ${table} FORMAT ${format}`,
           values: Readable.from([lines], { objectMode: false }),
           clickhouse_settings,
         });

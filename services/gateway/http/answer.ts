@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { ownMemory } from '../../common/gzip.js';
 import type { Content } from '../route.js';
 
 /** Codings that an answer can be sent in. */
@@ -92,7 +93,7 @@ export function inCoding(answer: Answer, coding: Coding): Encoded | Promise<Enco
   const hash = answer.identity.etag.slice(1, -1);
   const work = compress[coding](answer.content.body).then(
     (body) => {
-      const encoded = encode(answer.content, body, coding, hash);
+      const encoded = encode(answer.content, ownMemory(body), coding, hash);
       answer[coding] = encoded;
       return encoded;
     },

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { createBatcher } from '../../common/batcher.js';
 import { type Call, type Database, tuple } from '../../common/clickhouse/database.js';
 import {
@@ -8,6 +7,7 @@ import {
   listKey,
   readAccountHeads,
 } from '../store/account-heads.js';
+import { createHeadTable } from '../store/head-table.js';
 import { type AccountList, kindOfList, type Tables } from '../store/tables.js';
 import { groupBy } from './group.js';
 import type { Head } from './head.js';
@@ -36,7 +36,7 @@ const [headsAtOnce, positionsAtOnce] = [128, 256];
 /** A longer range is a query of its own: as a range it is read faster than position by position. */
 const longRange = 32;
 
-/** Memory for 50,000 heads is about 20 MB. */
+/** Memory for 50,000 heads is about 13 MB. */
 const headsRemembered = 50_000;
 
 export interface AccountsOptions {
@@ -51,7 +51,7 @@ export interface AccountsOptions {
 
 /** Opens the account lists. */
 export function createAccounts({ database, tables, head, atOnce, writesToo }: AccountsOptions): Accounts {
-  const known = new LRUCache<ListKey, AccountHead>({ max: headsRemembered });
+  const known = createHeadTable(headsRemembered);
   let [revision, position] = [head.revision, head.position];
   // Who writes the tables knows which lists have changed; anybody else must look again
   // whenever they have moved.

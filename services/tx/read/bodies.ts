@@ -1,10 +1,10 @@
 import { status } from '@grpc/grpc-js';
-import { LRUCache } from 'lru-cache';
 import { createBatcher } from '../../common/batcher.js';
 import type { Call, Database } from '../../common/clickhouse/database.js';
 import { readRowBinary } from '../../common/clickhouse/row-binary.js';
 import { RpcError } from '../../common/errors.js';
 import type { Kind, Tables } from '../store/tables.js';
+import { createBodyLog } from './body-log.js';
 import type { Head } from './head.js';
 
 /** Bodies by number, from memory or the table. */
@@ -16,7 +16,7 @@ export interface Bodies {
    */
   get(kind: Kind, sequences: readonly number[], call: Call): Promise<Buffer[]>;
   /** Remembers a body that was just written. */
-  put(kind: Kind, sequence: number, body: string): void;
+  put(kind: Kind, sequence: number, body: Buffer): void;
 }
 
 export interface BodiesOptions {
@@ -32,21 +32,12 @@ export interface BodiesOptions {
 
 const kinds = ['tx', 'evm_tx', 'internal_tx'] as const;
 
-/** What an entry costs beside its bytes, about. */
-const overhead = 200;
-
 /** Bodies that one query fetches for several calls. */
-const bodiesAtOnce = 256;
+const bodiesAtOnce = 128;
 
 /** Opens the bodies. */
 export function createBodies({ database, tables, head, cacheBytes, atOnce }: BodiesOptions): Bodies {
-  const cache =
-    cacheBytes === 0
-      ? undefined
-      : new LRUCache<number, Buffer>({
-          maxSize: cacheBytes,
-          sizeCalculation: (body) => body.length + overhead,
-        });
+  const cache = cacheBytes === 0 ? undefined : createBodyLog(cacheBytes);
   let revision = head.revision;
   const cacheKey = (kind: Kind, sequence: number): number => sequence * kinds.length + kinds.indexOf(kind);
 
@@ -72,10 +63,9 @@ export function createBodies({ database, tables, head, cacheBytes, atOnce }: Bod
     const found = new Map<number, Buffer>();
     for (const rows = readRowBinary(answer); rows.more(); ) {
       const sequence = rows.uint64();
-      // Copied: a body in the cache would hold the whole answer in memory.
-      const body = Buffer.from(rows.bytes());
+      const body = rows.bytes();
       found.set(sequence, body);
-      if (began === head.revision) cache?.set(cacheKey(kind, sequence), body);
+      if (began === head.revision) cache?.put(cacheKey(kind, sequence), body);
     }
     return found;
   };
@@ -114,7 +104,7 @@ export function createBodies({ database, tables, head, cacheBytes, atOnce }: Bod
     },
     put: (kind, sequence, body) => {
       forgetIfRolledBack();
-      cache?.set(cacheKey(kind, sequence), Buffer.from(body));
+      cache?.put(cacheKey(kind, sequence), body);
     },
   };
 }

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { type AccountHead, emptyList, type ListKey, latestKept } from './account-heads.js';
+import { createHeadTable } from './head-table.js';
 
 /** The heads of account lists while a batch is numbered. Nothing counts before `commit`. */
 export interface StagedHeads {
@@ -36,11 +36,8 @@ export function createHeads(
   capacity: number,
 ): Heads {
   let isComplete = false;
-  const known = new LRUCache<ListKey, AccountHead>({
-    max: capacity,
-    dispose: (_head, _key, reason) => {
-      if (reason === 'evict') isComplete = false;
-    },
+  const known = createHeadTable(capacity, () => {
+    isComplete = false;
   });
   return {
     async stage(keys) {

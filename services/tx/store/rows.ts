@@ -1,3 +1,4 @@
+import { createLines, type Lines, tsvField } from '../../common/clickhouse/lines.js';
 import type { DecodedBlock, DecodedFrame, DecodedTx } from '../decode/types.js';
 import { type ListKey, listKey } from './account-heads.js';
 import type { Position } from './cursor.js';
@@ -7,12 +8,12 @@ import { noMsgs } from './msg-sets.js';
 import type { OwnersOfBatch } from './owners.js';
 import { accountLists, type Kind } from './tables.js';
 
-/** Rows for every table, as lines of JSONEachRow. Pure: the same batch gives the same rows. */
+/** Rows for every table: the lines in the format TabSeparated. Pure: the same batch gives the same rows. */
 export interface Rows {
-  readonly bodies: string[];
-  readonly hashes: string[];
-  readonly account_items: string[];
-  readonly msg_set_txs: string[];
+  readonly bodies: Lines;
+  readonly hashes: Lines;
+  readonly account_items: Lines;
+  readonly msg_set_txs: Lines;
   /** The cursor's rows: written last, all in one insert. */
   readonly cursor: object[];
   /** What was numbered, for those who remember it. */
@@ -24,7 +25,8 @@ export interface WrittenBody {
   readonly kind: Kind;
   readonly sequence: number;
   readonly hash: string;
-  readonly body: string;
+  /** JSON text in UTF-8. */
+  readonly body: Buffer;
 }
 
 /** The internal txs of a block. */
@@ -37,10 +39,10 @@ export interface DecodedTrace {
 
 /** Rows to collect into. */
 export const startRows = (): Rows => ({
-  bodies: [],
-  hashes: [],
-  account_items: [],
-  msg_set_txs: [],
+  bodies: createLines(),
+  hashes: createLines(),
+  account_items: createLines(),
+  msg_set_txs: createLines(),
   cursor: [],
   written: [],
 });
@@ -87,7 +89,7 @@ export function addBlock(
     const msg_set = sets.numberOf(tx.msgs, sequence);
     addItem(rows, 'tx', sequence, { ...tx, accounts: accountsOf(tx, owners) }, heads, msg_set);
     addHash(rows, 'tx', tx.hash, sequence, 1);
-    if (msg_set !== noMsgs) rows.msg_set_txs.push(`{"msg_set":${msg_set},"sequence":${sequence}}`);
+    if (msg_set !== noMsgs) rows.msg_set_txs.add(`${msg_set}\t${sequence}`);
   }
   for (const tx of block.evm_txs) {
     const sequence = ++last.evm_tx;
@@ -138,17 +140,25 @@ export function cursorRows({ cursor }: Rows): string[] {
   return cursor.map((row, index) => JSON.stringify({ ...row, ends_batch: index === cursor.length - 1 }));
 }
 
-/** The rows of account heads that changed. */
-export function headRows(heads: StagedHeads): string[] {
-  const lines: string[] = [];
+/** The rows of account heads that changed, in the format TabSeparated. */
+export function headRows(heads: StagedHeads): Lines {
+  const lines = createLines();
   for (const [key, { count, latest }] of heads.changed()) {
     const slash = key.indexOf('/');
-    lines.push(
-      `{"list":"${key.slice(0, slash)}","account":"${key.slice(slash + 1)}","ord":${count},"sequence":${latest[0]},"latest":[${latest.join(',')}]}`,
-    );
+    const [list, account] = [key.slice(0, slash), key.slice(slash + 1)];
+    lines.add(`${list}\t${account}\t${count}\t${latest[0]}\t[${latest.join(',')}]`);
   }
   return lines;
 }
+
+/** The columns of the tables whose rows are TabSeparated, in the order of the fields. */
+export const lineColumns = {
+  bodies: 'kind, sequence, body',
+  hashes: 'kind, hash, sequence, body_count',
+  account_items: 'list, account, ord, sequence, msg_set',
+  msg_set_txs: 'msg_set, sequence',
+  account_heads: 'list, account, ord, sequence, latest',
+} as const;
 
 function addItem(
   rows: Rows,
@@ -158,9 +168,8 @@ function addItem(
   heads: StagedHeads,
   msg_set: number,
 ): void {
-  // A lone surrogate has no UTF-8; the replacement character stands for it.
-  rows.bodies.push(`{"kind":"${kind}","sequence":${sequence},"body":${JSON.stringify(body.toWellFormed())}}`);
-  rows.written.push({ kind, sequence, hash, body });
+  rows.bodies.add(`${kind}\t${sequence}\t${tsvField(body)}`);
+  rows.written.push({ kind, sequence, hash, body: Buffer.from(body) });
   const { named, sent } = accountLists[kind];
   for (const [account, isSender] of accounts) {
     addToList(rows, heads, listKey(named, account), sequence, msg_set);
@@ -171,13 +180,12 @@ function addItem(
 function addToList(rows: Rows, heads: StagedHeads, key: ListKey, sequence: number, msg_set: number): void {
   const slash = key.indexOf('/');
   const ord = heads.append(key, sequence);
-  rows.account_items.push(
-    `{"list":"${key.slice(0, slash)}","account":"${key.slice(slash + 1)}","ord":${ord},"sequence":${sequence},"msg_set":${msg_set}}`,
-  );
+  const [list, account] = [key.slice(0, slash), key.slice(slash + 1)];
+  rows.account_items.add(`${list}\t${account}\t${ord}\t${sequence}\t${msg_set}`);
 }
 
 function addHash(rows: Rows, kind: Kind, hash: string, sequence: number, body_count: number): void {
-  rows.hashes.push(`{"kind":"${kind}","hash":"${hash}","sequence":${sequence},"body_count":${body_count}}`);
+  rows.hashes.add(`${kind}\t${hash}\t${sequence}\t${body_count}`);
 }
 
 function addLists(keys: Set<ListKey>, kind: Kind, accounts: ReadonlyMap<string, boolean>): void {

@@ -1,4 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import type { Lines } from '../../common/clickhouse/lines.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import type { Cursor } from '../../common/consume.js';
 import type { Log } from '../../common/log.js';
@@ -19,6 +20,7 @@ import {
   cursorRows,
   type DecodedTrace,
   headRows,
+  lineColumns,
   listsOfBlocks,
   listsOfTraces,
   type Rows,
@@ -102,9 +104,15 @@ export function createTxStore(options: StoreOptions): TxStore {
   const insert = async (name: TableName, lines: readonly string[]): Promise<void> => {
     for (const some of splitLines(lines)) {
       await fault(`write ${name}`);
-      await database.insert(tables.of(name), some.join('\n'), {
-        name: `tx.write_${name}`,
-      });
+      await database.insert(tables.of(name), some.join('\n'), { name: `tx.write_${name}` });
+    }
+  };
+
+  const insertLines = async (name: keyof typeof lineColumns, lines: Lines): Promise<void> => {
+    const table = `${tables.of(name)} (${lineColumns[name]})`;
+    for (const some of splitLines(lines.texts())) {
+      await fault(`write ${name}`);
+      await database.insert(table, some.join('\n'), { name: `tx.write_${name}` }, 'TabSeparated');
     }
   };
 
@@ -131,10 +139,10 @@ export function createTxStore(options: StoreOptions): TxStore {
   };
 
   const insertRows = async (rows: Rows): Promise<void> => {
-    await insert('bodies', rows.bodies);
-    await insert('hashes', rows.hashes);
-    await insert('account_items', rows.account_items);
-    await insert('msg_set_txs', rows.msg_set_txs);
+    await insertLines('bodies', rows.bodies);
+    await insertLines('hashes', rows.hashes);
+    await insertLines('account_items', rows.account_items);
+    await insertLines('msg_set_txs', rows.msg_set_txs);
   };
 
   const writeSomeBlocks = async (blocks: readonly DecodedBlock[]): Promise<void> => {
@@ -156,7 +164,7 @@ export function createTxStore(options: StoreOptions): TxStore {
       'stores',
       owned.learnt.map((row) => JSON.stringify(row)),
     );
-    await insert('account_heads', headRows(staged));
+    await insertLines('account_heads', headRows(staged));
     await insert('blocks', cursorRows(rows));
     staged.commit();
     stagedSets.commit();
@@ -186,7 +194,7 @@ export function createTxStore(options: StoreOptions): TxStore {
       await slice();
     }
     await insertRows(rows);
-    await insert('account_heads', headRows(staged));
+    await insertLines('account_heads', headRows(staged));
     await insert('internal_blocks', cursorRows(rows));
     staged.commit();
     await fault('written');
