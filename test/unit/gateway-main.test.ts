@@ -44,7 +44,7 @@ describe('gateway: start and stop', () => {
 
   it('reports a port that is taken', async () => {
     const gateway = await start(fakes);
-    await assert.rejects(start(fakes, { PORT: String(gateway.port) }), /EADDRINUSE/);
+    await assert.rejects(start(fakes, { PORT: String(gateway.port) }), /another program has that port/);
     await gateway.stop();
   });
 
