@@ -1,32 +1,24 @@
 import type { Database } from '../clickhouse/database.js';
 import type { Target } from '../clickhouse/migrate.js';
-import type { FaultPoint } from './fault.js';
+import type { FaultPoint } from '../fault.js';
 import { type Generations, isControlTable, targetOf } from './generations.js';
 
 const options = { name: 'generations.drop', priority: 'write' as const };
 
-/**
- * Removes the tables of every generation that is neither in use nor being built. What a
- * removal that was cut short has left is found again by the next one.
- *
- * @returns the generations that were removed.
- */
-export async function dropLeftovers(
+/** The generations that have tables though they are neither in use nor being built. */
+export async function leftovers(
   database: Database,
   base: Target,
   { in_use, building }: Generations,
-  fault: FaultPoint,
 ): Promise<number[]> {
-  const dropped: number[] = [];
-  for (const generation of await existing(database, base)) {
-    if (generation === in_use || generation === building) continue;
-    await dropGeneration(database, base, generation, fault);
-    dropped.push(generation);
-  }
-  return dropped;
+  const found = await existing(database, base);
+  return found.filter((generation) => generation !== in_use && generation !== building);
 }
 
-/** Removes the tables of a generation, and its database unless it is the first. */
+/**
+ * Removes the tables of a generation, and its database unless it is the first. What a removal
+ * that was cut short has left is found again among the leftovers.
+ */
 export async function dropGeneration(
   database: Database,
   base: Target,
@@ -40,11 +32,7 @@ export async function dropGeneration(
     if (generation === 1 && isControlTable(name)) continue;
     await fault('reindex drop table');
     // SYNC, or the files would stay for minutes.
-    await database.command(
-      `DROP TABLE IF EXISTS ${target.database}.${name} ${onCluster} SYNC`,
-      {},
-      options,
-    );
+    await database.command(`DROP TABLE IF EXISTS ${target.database}.${name} ${onCluster} SYNC`, {}, options);
   }
   if (generation === 1) return;
   await fault('reindex drop database');
