@@ -28,6 +28,10 @@ const commands: Readonly<Record<string, Command>> = {
     summary: "rebuild a service's tables from the blocks' raw material, while the old ones serve",
     load: async () => (await import('./reindex/cli.js')).runReindex,
   },
+  verify: {
+    summary: 'compare what is indexed with what the node says now',
+    load: async () => (await import('./verify/cli.js')).runVerify,
+  },
   bench: {
     summary: 'measure catching up and every route on a generated chain',
     load: async () => (await import('./bench/cli.js')).runBench,

@@ -1,0 +1,61 @@
+import { request } from 'undici';
+import { sleep } from '../../services/common/lifecycle.js';
+
+/** The HTTP API of the index. */
+export interface Api {
+  /** The answer to a path; undefined for 404. @throws ApiUnavailable */
+  get<T>(path: string): Promise<T | undefined>;
+  /** Every item of a list, oldest first, page by page. @throws ApiUnavailable */
+  list<T>(path: string, member: string, most?: number): Promise<T[]>;
+}
+
+/** The API does not answer, or not as it should; it may later. */
+export class ApiUnavailable extends Error {
+  override name = 'ApiUnavailable';
+}
+
+/** Attempts for an answer, and the pause between them in milliseconds. */
+const [attempts, pause_ms] = [4, 250];
+
+/** Items of a page: as many as the API gives at once. */
+const pageSize = 1_000;
+
+/** Asks an API. @param base its URL, without a trailing slash. */
+export function createApi(base: string, signal: AbortSignal): Api {
+  const get = async <T>(path: string): Promise<T | undefined> => {
+    let said = '';
+    for (let attempt = 0; attempt < attempts && !signal.aborted; attempt++) {
+      if (attempt > 0) await sleep(pause_ms * attempt, signal);
+      try {
+        // What a cache answers would hide what the tables say.
+        const response = await request(base + path, { headers: { 'cache-control': 'no-cache' }, signal });
+        const text = await response.body.text();
+        if (response.statusCode === 404) return undefined;
+        if (response.statusCode === 200) return JSON.parse(text) as T;
+        said = `HTTP ${response.statusCode} ${text.slice(0, 200)}`;
+        if (response.statusCode < 500 && response.statusCode !== 429) break;
+      } catch (error) {
+        said = String(error);
+      }
+    }
+    throw new ApiUnavailable(`${base}${path}: ${said}`);
+  };
+  return {
+    get,
+    async list<T>(path: string, member: string, most = Number.POSITIVE_INFINITY) {
+      const items: T[] = [];
+      let key = '';
+      do {
+        const limit = Math.min(pageSize, most - items.length);
+        const query = `pagination.limit=${limit}&pagination.reverse=false&pagination.count_total=false&pagination.key=${encodeURIComponent(key)}`;
+        const page = await get<Record<string, unknown> & { pagination: { next_key: string | null } }>(
+          `${path}${path.includes('?') ? '&' : '?'}${query}`,
+        );
+        if (page === undefined) return items;
+        items.push(...(page[member] as T[]));
+        key = page.pagination.next_key ?? '';
+      } while (key !== '' && items.length < most);
+      return items;
+    },
+  };
+}

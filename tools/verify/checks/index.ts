@@ -1,0 +1,11 @@
+import type { HeightCheck, StateCheck } from '../check.js';
+import { blocks } from './blocks.js';
+import { internalTxs } from './internal-txs.js';
+import { receipts } from './receipts.js';
+import { txs } from './txs.js';
+
+/** What is compared at each height. */
+export const heightChecks: readonly HeightCheck[] = [blocks, txs, receipts, internalTxs];
+
+/** What is compared once. */
+export const stateChecks: readonly StateCheck[] = [];
