@@ -40,18 +40,26 @@ interface Order {
   readonly cancel: boolean;
 }
 
+/** `weft reindex`: ends the process with one of the codes in its usage. */
+export async function runReindex(args: string[]): Promise<void> {
+  process.exitCode = await reindexCommand(args, process.env, process.stdout);
+}
+
 /**
- * `weft reindex`: ends the process with one of the codes in its usage.
+ * Runs the command.
  *
+ * @returns the exit code.
  * @throws UserError for a mistake in the arguments or in what was asked of the service.
  */
-export async function runReindex(args: string[], screen: Screen = process.stdout): Promise<void> {
-  const order = readOrder(args, process.env);
-  if (order === undefined) {
-    screen.write(usage);
-    return;
-  }
-  process.exitCode = await reindex(order, screen);
+export async function reindexCommand(
+  args: string[],
+  env: Readonly<Record<string, string | undefined>>,
+  screen: Screen,
+): Promise<number> {
+  const order = readOrder(args, env);
+  if (order !== undefined) return reindex(order, screen);
+  screen.write(usage);
+  return 0;
 }
 
 /** Reads the command line; undefined when help is wanted. @throws UserError */

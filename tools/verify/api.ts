@@ -12,6 +12,16 @@ export interface Api {
 /** The API does not answer, or not as it should; it may later. */
 export class ApiUnavailable extends Error {
   override name = 'ApiUnavailable';
+
+  constructor(
+    readonly path: string,
+    /** What came last: an HTTP status with the beginning of its body, or why there was none. */
+    readonly said: string,
+    /** Whether an answer came at all. */
+    readonly isAnswered: boolean,
+  ) {
+    super(`${path}: ${said}`);
+  }
 }
 
 /** Attempts for an answer, and the pause between them in milliseconds. */
@@ -23,22 +33,23 @@ const pageSize = 1_000;
 /** Asks an API. @param base its URL, without a trailing slash. */
 export function createApi(base: string, signal: AbortSignal): Api {
   const get = async <T>(path: string): Promise<T | undefined> => {
-    let said = '';
+    let [said, isAnswered] = ['', false];
     for (let attempt = 0; attempt < attempts && !signal.aborted; attempt++) {
       if (attempt > 0) await sleep(pause_ms * attempt, signal);
       try {
         // What a cache answers would hide what the tables say.
         const response = await request(base + path, { headers: { 'cache-control': 'no-cache' }, signal });
         const text = await response.body.text();
+        isAnswered = true;
         if (response.statusCode === 404) return undefined;
         if (response.statusCode === 200) return JSON.parse(text) as T;
         said = `HTTP ${response.statusCode} ${text.slice(0, 200)}`;
         if (response.statusCode < 500 && response.statusCode !== 429) break;
       } catch (error) {
-        said = String(error);
+        [said, isAnswered] = [String(error), false];
       }
     }
-    throw new ApiUnavailable(`${base}${path}: ${said}`);
+    throw new ApiUnavailable(base + path, said, isAnswered);
   };
   return {
     get,

@@ -42,12 +42,22 @@ const settings = {
 /** How many heights are compared unless the options say otherwise. */
 const defaultSample = 100;
 
+/** `weft verify`: ends the process with one of the codes in its usage. */
+export async function runVerify(args: string[]): Promise<void> {
+  process.exitCode = await verifyCommand(args, process.env, process.stdout);
+}
+
 /**
- * `weft verify`: ends the process with one of the codes in its usage.
+ * Runs the command.
  *
+ * @returns the exit code.
  * @throws UserError for a mistake in the options.
  */
-export async function runVerify(args: string[], screen: Screen = process.stdout): Promise<void> {
+export async function verifyCommand(
+  args: string[],
+  env: Readonly<Record<string, string | undefined>>,
+  screen: Screen,
+): Promise<number> {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({
     args,
@@ -66,10 +76,10 @@ export async function runVerify(args: string[], screen: Screen = process.stdout)
   });
   if (values.help) {
     screen.write(usage);
-    return;
+    return 0;
   }
   const config = loadSettings(settings, {
-    ...process.env,
+    ...env,
     ...given('RPC_URL', values['rpc-url']),
     ...given('REST_URL', values['rest-url']),
     ...given('JSON_RPC_URL', values['json-rpc-url']),
@@ -116,11 +126,11 @@ export async function runVerify(args: string[], screen: Screen = process.stdout)
     });
     line.show('');
     screen.write(summaryOf(summary));
-    process.exitCode = [...summary.values()].some(({ different }) => different > 0) ? 1 : 0;
+    return [...summary.values()].some(({ different }) => different > 0) ? 1 : 0;
   } catch (error) {
     if (!(error instanceof NodeError || error instanceof ApiUnavailable)) throw error;
     screen.write(leaving.signal.aborted ? 'stopped\n' : `not compared to the end: ${messageOf(error)}\n`);
-    process.exitCode = 75;
+    return 75;
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, leave);
     await Promise.all([rpc.close(), rest.close(), json_rpc.close()]);

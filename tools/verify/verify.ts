@@ -1,6 +1,7 @@
 import { fetchStatus } from '../../services/common/chain/comet.js';
 import { UserError } from '../../services/common/errors.js';
-import { type Difference, lineOf, type Sides } from './check.js';
+import { type Api, ApiUnavailable } from './api.js';
+import { type Difference, type Findings, lineOf, type Sides } from './check.js';
 import { heightChecks, stateChecks } from './checks/index.js';
 import { heightsToCheck } from './heights.js';
 
@@ -50,17 +51,44 @@ export async function verify(options: VerifyOptions): Promise<Summary> {
       heights
         .slice(start, start + atOnce)
         .map((height) =>
-          Promise.all(checks.map(async (check) => [check.name, await check.run(sides, height)] as const)),
+          Promise.all(
+            checks.map(
+              async (check) =>
+                [
+                  check.name,
+                  await holesAsDifferences(sides.api, `${check.name} of block ${height}`, () =>
+                    check.run(sides, height),
+                  ),
+                ] as const,
+            ),
+          ),
         ),
     );
     for (const [name, { compared, differences }] of found.flat()) add(name, compared, differences);
     options.onProgress?.(Math.min(start + atOnce, heights.length), heights.length);
   }
   for (const check of stateChecks.filter((each) => each.appliesTo(sides))) {
-    const { compared, differences } = await check.run(sides, options.sample);
+    const { compared, differences } = await holesAsDifferences(sides.api, check.name, () =>
+      check.run(sides, options.sample),
+    );
     add(check.name, compared, differences);
   }
   return summary;
+}
+
+/**
+ * An index that misses a row may fail to answer what needs it: that is a difference, as long as
+ * it answers at all.
+ */
+async function holesAsDifferences(api: Api, what: string, run: () => Promise<Findings>): Promise<Findings> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof ApiUnavailable) || !error.isAnswered) throw error;
+    await api.get('/status');
+    const difference = { what, part: 'answer', index: error.message, node: 'answers' };
+    return { compared: 0, differences: [difference] };
+  }
 }
 
 interface Status {
