@@ -13,7 +13,7 @@ import { type Stack, startStack } from '../support/stack.js';
 const options = { name: 'test.damage' };
 
 describe('rebuilding the tables of the tx service', function () {
-  this.timeout(180_000);
+  this.timeout(240_000);
   const closing: (() => unknown)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
@@ -163,7 +163,7 @@ describe('rebuilding the tables of the tx service', function () {
   it('answers every call right all the while, as the chain goes on', async () => {
     const { node, rebuild, url, get } = await start({
       tip: 100,
-      env: { CACHE_MB: '0', REINDEX_PERCENT: '50' },
+      env: { CACHE_MB: '0' },
     });
     let isOver = false;
     let [reads, height] = [0, 0];
@@ -188,7 +188,7 @@ describe('rebuilding the tables of the tx service', function () {
           known.set(path, answer);
           reads += 1;
         }
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await new Promise((resolve) => setTimeout(resolve, 50));
       }
     };
     const reading = reader();

@@ -110,7 +110,8 @@ describe('weft verify', function () {
         {},
         options,
       );
-      assert.ok(row !== undefined && row.body.includes(from), `${from} in ${row?.body}`);
+      assert.ok(row !== undefined, where);
+      assert.ok(row.body.includes(from), `${from} in ${row.body}`);
       await database.command(`DELETE FROM ${tx_db}.bodies WHERE ${where}`, {}, options);
       const body = row.body.replace(from, to);
       await database.insert(`${tx_db}.bodies`, JSON.stringify({ kind, sequence, body }), options);

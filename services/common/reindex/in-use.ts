@@ -11,8 +11,8 @@ export interface Running<Tables> {
   readonly work: Promise<void>;
   /** Ends the writing. */
   end(): void;
-  /** Lets it write as fast as it can. */
-  release(): void;
+  /** Sets the share of time that its statements may take; 100 lets it write as fast as it can. */
+  setPercent(percent: number): void;
 }
 
 /** The generation that calls are answered from. */
@@ -77,21 +77,21 @@ export function createInUse<Tables extends GenerationTables>(
       const ends = childOf(until);
       const pace = paced(database, percent, ends.signal);
       const tables = open(where, pace.database, ends.signal);
-      return { tables, work: tables.ingest(), end: () => ends.abort(), release: pace.release };
+      return { tables, work: tables.ingest(), end: () => ends.abort(), setPercent: pace.setPercent };
     },
     ingest() {
       running ??= {
         tables: current,
         work: current.ingest(),
         end: () => endsFirst.abort(),
-        release: () => {},
+        setPercent: () => {},
       };
     },
     swap(next) {
       if (running === undefined) throw new Error('nothing is being written that could be replaced');
       const before = running;
       running = next;
-      next.release();
+      next.setPercent(100);
       show(next.tables);
       before.end();
       return before;

@@ -4,8 +4,8 @@ import { sleep } from '../lifecycle.js';
 /** A database whose statements take a share of the time at most. */
 export interface PacedDatabase {
   readonly database: Database;
-  /** From now on nothing is slowed down. */
-  release(): void;
+  /** Changes the share from the next statement on; 100 does not slow anything down. */
+  setPercent(percent: number): void;
 }
 
 /**
@@ -16,15 +16,15 @@ export interface PacedDatabase {
  * @param percent 1 to 100; 100 does not slow anything down.
  */
 export function paced(database: Database, percent: number, signal: AbortSignal): PacedDatabase {
-  let released = percent >= 100;
+  let share = percent;
   const resting = async <T>(
     options: StatementOptions,
     work: (options: StatementOptions) => Promise<T>,
   ): Promise<T> => {
-    if (released) return work(options);
+    if (share >= 100) return work(options);
     const began = performance.now();
     const result = await work({ ...options, priority: 'write' });
-    if (!released) await sleep(((performance.now() - began) * (100 - percent)) / percent, signal);
+    if (share < 100) await sleep(((performance.now() - began) * (100 - share)) / share, signal);
     return result;
   };
   return {
@@ -37,8 +37,8 @@ export function paced(database: Database, percent: number, signal: AbortSignal):
       insert: (table, lines, options) => resting(options, (some) => database.insert(table, lines, some)),
       close: () => database.close(),
     },
-    release() {
-      released = true;
+    setPercent(next) {
+      share = next;
     },
   };
 }

@@ -48,11 +48,20 @@ export interface Rebuild<Tables> {
   readonly ended: Promise<{ readonly outcome: Outcome; readonly replaced?: Running<Tables> }>;
 }
 
-/** How often heights are compared, how close they must be, and how long writing is held for the swap. */
-const [look_ms, nearBlocks, hold_ms] = [100, 3, 3_000];
+/** How often heights are compared. */
+const look_ms = 100;
+
+/** The new tables are close when they miss so few blocks, or as many as they write in so many seconds. */
+const [nearBlocks, nearSeconds] = [5, 2];
+
+/**
+ * How long writing to the tables in use is held for the swap: the first time, and at most. It
+ * doubles, so that the swap is made even where blocks come about as fast as they are written.
+ */
+const [firstHold_ms, longestHold_ms] = [2_000, 16_000];
 
 /** Pauses after a swap that could not be made, and after failures: doubling up to the last. */
-const [afterHold_ms, shortestWait_ms, longestWait_ms] = [5_000, 200, 10_000];
+const [afterHold_ms, shortestWait_ms, longestWait_ms] = [3_000, 200, 10_000];
 
 /** The rate is taken over this long. */
 const rateWindow_ms = 10_000;
@@ -79,6 +88,7 @@ export function startRebuild<Tables extends GenerationTables>(
   const target = targetOf(service.base, generation);
   let [copied_rows, rows_to_copy] = [0, 0];
   let next: Running<Tables> | undefined;
+  let hold_ms = firstHold_ms;
   let isSwapping = false;
   let isDone = false;
 
@@ -115,8 +125,13 @@ export function startRebuild<Tables extends GenerationTables>(
     inUse.current().hold(async () => {
       const { tip } = inUse.current();
       const until = performance.now() + hold_ms;
+      running.setPercent(100);
       while (!(await includes(running.tables, tip))) {
-        if (signal.aborted || performance.now() > until) return undefined;
+        if (signal.aborted || performance.now() > until) {
+          running.setPercent(options.percent);
+          hold_ms = Math.min(longestHold_ms, hold_ms * 2);
+          return undefined;
+        }
         await sleep(look_ms / 5, signal);
       }
       await options.fault('reindex swap');
@@ -150,7 +165,8 @@ export function startRebuild<Tables extends GenerationTables>(
         for (;;) {
           signal.throwIfAborted();
           rate.add(performance.now(), next.tables.tip.height);
-          if (isNear(next.tables.tip, inUse.current().tip, nearBlocks)) {
+          const near = Math.max(nearBlocks, nearSeconds * rate.perSecond());
+          if (isNear(next.tables.tip, inUse.current().tip, near)) {
             const replaced = await swap(next);
             if (replaced !== undefined) return replaced;
             await sleep(afterHold_ms, signal);
