@@ -1,4 +1,4 @@
-import { request } from 'undici';
+import { Agent, request } from 'undici';
 import { sleep } from '../../services/common/lifecycle.js';
 
 /** The HTTP API of the index. */
@@ -7,6 +7,7 @@ export interface Api {
   get<T>(path: string): Promise<T | undefined>;
   /** Every item of a list, oldest first, page by page. @throws ApiUnavailable */
   list<T>(path: string, member: string, most?: number): Promise<T[]>;
+  close(): Promise<void>;
 }
 
 /** The API does not answer, or not as it should; it may later. */
@@ -32,13 +33,13 @@ const pageSize = 1_000;
 
 /** Asks an API. @param base its URL, without a trailing slash. */
 export function createApi(base: string, signal: AbortSignal): Api {
+  const dispatcher = new Agent({ connections: 8 });
   const get = async <T>(path: string): Promise<T | undefined> => {
     let [said, isAnswered] = ['', false];
     for (let attempt = 0; attempt < attempts && !signal.aborted; attempt++) {
       if (attempt > 0) await sleep(pause_ms * attempt, signal);
       try {
-        // What a cache answers would hide what the tables say.
-        const response = await request(base + path, { headers: { 'cache-control': 'no-cache' }, signal });
+        const response = await request(base + path, { dispatcher, signal });
         const text = await response.body.text();
         isAnswered = true;
         if (response.statusCode === 404) return undefined;
@@ -53,6 +54,7 @@ export function createApi(base: string, signal: AbortSignal): Api {
   };
   return {
     get,
+    close: () => dispatcher.destroy(),
     async list<T>(path: string, member: string, most = Number.POSITIVE_INFINITY) {
       const items: T[] = [];
       let key = '';

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { parseArgs } from 'node:util';
 import { createEndpoints, NodeError } from '../../services/common/chain/endpoints.js';
 import { asInteger, loadSettings } from '../../services/common/config.js';
@@ -92,6 +93,7 @@ export async function verifyCommand(
     throw new UserError(`--from ${from} is above --to ${to}`);
 
   const leaving = new AbortController();
+  setMaxListeners(0, leaving.signal); // every request under way listens to it
   const leave = (): void => leaving.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, leave);
   const shared = {
@@ -106,11 +108,12 @@ export async function verifyCommand(
     createEndpoints('jsonrpc', config.JSON_RPC_URL, shared),
   ];
   const base = values.api?.replace(/\/+$/, '') ?? `http://127.0.0.1:${config.PORT}${config.BASE_PATH}`;
+  const api = createApi(base, leaving.signal);
   const line = liveLine(process.stderr.isTTY ? process.stderr : { write: () => {} });
   try {
     const summary = await verify({
       sides: {
-        api: createApi(base, leaving.signal),
+        api,
         rpc,
         rest,
         json_rpc,
@@ -133,7 +136,7 @@ export async function verifyCommand(
     return 75;
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, leave);
-    await Promise.all([rpc.close(), rest.close(), json_rpc.close()]);
+    await Promise.all([api, rpc, rest, json_rpc].map((each) => each.close()));
   }
 }
 
