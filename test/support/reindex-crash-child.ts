@@ -1,7 +1,6 @@
 /*
  * A whole indexer, as crash-child.ts, that is told by messages to rebuild the tables of the tx
- * service, and that kills itself at a point between two steps once it has been told (CRASH_AT,
- * `point#times`).
+ * service, and that kills itself at a point between two steps (CRASH_AT, `point#times`).
  */
 import { appendFileSync } from 'node:fs';
 import { blockSettings } from '../../services/block/config.js';
@@ -17,9 +16,7 @@ import { connectReindex, generationsOf, tableContents } from './reindex.js';
 const env = process.env;
 const [point, times] = (env['CRASH_AT'] ?? '').split('#');
 let passed = 0;
-let isRebuilding = false;
 const fault = (where: string): void => {
-  if (!isRebuilding && !where.startsWith('reindex')) return;
   if (env['CRASH_LOG'] !== undefined) appendFileSync(env['CRASH_LOG'], `${where}\n`);
   if (where === point && ++passed > Number(times ?? 0)) process.kill(process.pid, 'SIGKILL');
 };
@@ -41,7 +38,6 @@ const base = `${config.CLICKHOUSE_DATABASE}_tx`;
 /** What a message asks for, and its answer. */
 const orders: Readonly<Record<string, (argument: number) => Promise<unknown>>> = {
   rebuild: async (from_height) => {
-    isRebuilding = true;
     await rebuild(from_height);
     return 'done';
   },
