@@ -12,9 +12,9 @@ const [looks, pause_ms] = [4, 1_000];
  */
 export async function lasting(
   signal: AbortSignal,
-  compare: (attempt: number) => Promise<Difference[]>,
-): Promise<Difference[]> {
-  let differences: Difference[] = [];
+  compare: (attempt: number) => Promise<readonly Difference[]>,
+): Promise<readonly Difference[]> {
+  let differences: readonly Difference[] = [];
   for (let attempt = 0; attempt < looks && !signal.aborted; attempt++) {
     if (attempt > 0) await sleep(pause_ms, signal);
     differences = await compare(attempt);
