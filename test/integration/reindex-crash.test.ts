@@ -12,7 +12,7 @@ import { eventually, nodeEnvironment } from '../support/block.js';
 const childPath = fileURLToPath(new URL('../support/reindex-crash-child.js', import.meta.url));
 
 describe('a process that is killed with SIGKILL while it rebuilds', function () {
-  this.timeout(400_000);
+  this.timeout(600_000);
   const folder = mkdtempSync(join(tmpdir(), 'weft-reindex-crash-'));
   const children: ChildProcess[] = [];
   let node: ReplayNode;
