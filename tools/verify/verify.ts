@@ -71,7 +71,8 @@ export async function verify(options: VerifyOptions): Promise<Summary> {
     const { compared, differences } = await holesAsDifferences(sides.api, check.name, () =>
       check.run(sides, options.sample),
     );
-    add(check.name, compared, differences);
+    // An index without the service that has it is not one that has nothing wrong.
+    if (compared + differences.length > 0) add(check.name, compared, differences);
   }
   return summary;
 }
