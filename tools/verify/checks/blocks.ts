@@ -1,6 +1,7 @@
 import { fetchCometBlock, fetchCometResults } from '../../../services/common/chain/comet.js';
 import { toUtc } from '../../../services/common/time.js';
 import { differencesOf, type HeightCheck } from '../check.js';
+import { parseResult } from '../result.js';
 
 interface Block {
   readonly chain_id: string;
@@ -23,7 +24,7 @@ export const blocks: HeightCheck = {
       fetchCometResults(rpc, height, signal),
     ]);
     const sum = (member: 'gas_used' | 'gas_wanted'): string =>
-      String(results.txs_results.reduce((total, result) => total + BigInt(result[member] ?? 0), 0n));
+      String(results.txs_results.reduce((total, text) => total + BigInt(parseResult(text)[member] ?? 0), 0n));
     const ours = answer?.block;
     if (ours === undefined)
       return { compared: 1, differences: differencesOf(what, { hash: [undefined, block.hash] }) };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { fetchCometBlock, fetchCometResults, type TxResult } from '../../../services/common/chain/comet.js';
+import { fetchCometBlock, fetchCometResults } from '../../../services/common/chain/comet.js';
 import { compareNames, type Difference, differencesOf, type HeightCheck } from '../check.js';
+import { parseResult, type Result } from '../result.js';
 
 interface Tx {
   readonly txhash: string;
@@ -11,12 +12,6 @@ interface Tx {
   readonly gas_used: string;
   readonly gas_wanted: string;
   readonly events: readonly unknown[];
-}
-
-/** What block_results says of a tx besides what every caller needs. */
-interface Result extends TxResult {
-  readonly codespace?: string | null;
-  readonly data?: string | null;
 }
 
 /** Cosmos txs: which are in the block, in which order, how each ended, and whether its hash leads to it. */
@@ -38,8 +33,9 @@ export const txs: HeightCheck = {
     );
     const byHash = new Map(ours.map((tx) => [tx.txhash, tx]));
     for (const [index, hash] of hashes.entries()) {
-      const [tx, result] = [byHash.get(hash), results.txs_results[index] as Result | undefined];
-      if (tx !== undefined && result !== undefined) differences.push(...compareTx(height, tx, result));
+      const [tx, result] = [byHash.get(hash), results.txs_results[index]];
+      if (tx !== undefined && result !== undefined)
+        differences.push(...compareTx(height, tx, parseResult(result)));
       const found = await api.get<{ tx: Tx }>(`/indexer/tx/v1/txs/${hash}`);
       // The same bytes can be in a later block again: the newest counts there.
       if (found === undefined || Number(found.tx.height) < height)
