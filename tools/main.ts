@@ -24,6 +24,14 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'print the reference of all settings',
     load: async () => (await import('./config/cli.js')).runConfig,
   },
+  reindex: {
+    summary: "rebuild a service's tables from the blocks' raw material, while the old ones serve",
+    load: async () => (await import('./reindex/cli.js')).runReindex,
+  },
+  verify: {
+    summary: 'compare what is indexed with what the node says now',
+    load: async () => (await import('./verify/cli.js')).runVerify,
+  },
   bench: {
     summary: 'measure catching up and every route on a generated chain',
     load: async () => (await import('./bench/cli.js')).runBench,

@@ -111,6 +111,20 @@ export const nodeSettings = {
   },
 } satisfies Settings;
 
+/** How tables are rebuilt (`weft reindex`). */
+export const reindexSettings = {
+  REINDEX_PERCENT: {
+    doc: 'Share of the time that the statements of a rebuild (`weft reindex`) may take, in percent: the rest is left to calls and to the head.',
+    default: '50',
+    parse: asInteger(1, 100),
+  },
+  REINDEX_KEEP_MS: {
+    doc: 'How long tables that a rebuild has replaced are kept, in milliseconds: calls that have begun end on them.',
+    default: '60000',
+    parse: asInteger(0, 86_400_000),
+  },
+} satisfies Settings;
+
 /** How a service listens. */
 export const serverSettings = {
   HOST: {

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** Something that many wait for and that happens again and again. */
 export interface Bell {
   /** How often it has rung: what a waiter has already taken into account. */
@@ -40,4 +42,13 @@ export function createBell(): Bell {
       });
     },
   };
+}
+
+/** A controller that is aborted with a signal, or on its own. */
+export function childOf(parent: AbortSignal): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal); // every request under way listens to it
+  if (parent.aborted) controller.abort();
+  else parent.addEventListener('abort', () => controller.abort(), { signal: controller.signal });
+  return controller;
 }

@@ -4,6 +4,7 @@ import {
   databaseSettings,
   logSettings,
   nodeSettings,
+  reindexSettings,
   serverSettings,
 } from '../common/settings.js';
 
@@ -23,6 +24,7 @@ export const txSettings = {
   ...chainSettings,
   ...serverSettings,
   ...txOwnSettings,
+  ...reindexSettings,
   REST_URL: {
     ...nodeSettings.REST_URL,
     doc: 'Cosmos REST URLs, separated by commas: asked on Move rollups for the owners of fungible stores that are older than the index.',

@@ -1,30 +1,23 @@
 import { setMaxListeners } from 'node:events';
-import { join } from 'node:path';
 import { createEndpoints } from '../common/chain/endpoints.js';
 import { type Database, DatabaseUnavailable } from '../common/clickhouse/database.js';
-import { migrate, readMigrations } from '../common/clickhouse/migrate.js';
 import { measured, openDatabase } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
+import type { FaultPoint } from '../common/fault.js';
 import { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
 import { runUntilSignal, type Stoppable, sleep, stopAll } from '../common/lifecycle.js';
 import { hostPort } from '../common/listen.js';
 import { createLog, type Log } from '../common/log.js';
 import { createMetrics, type Metrics } from '../common/metrics.js';
 import { type Readiness, serveOps } from '../common/ops.js';
-import { isMainModule, packageRoot } from '../common/paths.js';
+import { isMainModule } from '../common/paths.js';
+import { openGenerations } from '../common/reindex/open.js';
+import { reindexService } from '../common/reindex/rpc.js';
 import { connectRpc } from '../common/rpc/client.js';
 import { type ServedService, serveRpc } from '../common/rpc/server.js';
 import { type TxConfig, txSettings } from './config.js';
-import { ingest } from './ingest/ingest.js';
-import { resolveStoresFrom } from './ingest/stores.js';
-import { createHead } from './read/head.js';
-import { followTables, lookAtTables } from './read/poll.js';
-import { createReader } from './read/reader.js';
-import { takeOver, takeOverRecovered } from './read/take-over.js';
+import { rebuildableTx } from './generation.js';
 import { txService } from './rpc.js';
-import type { FaultPoint } from './store/remove.js';
-import { createTxStore } from './store/store.js';
-import { tablesOf } from './store/tables.js';
 
 export interface TxDependencies {
   /** A client of the block service; default: one of BLOCK_SERVICE_ADDR. */
@@ -48,69 +41,59 @@ export interface TxProcess extends Stoppable {
   readonly readiness: Readiness;
 }
 
-/** Queries of a kind that run at once: the embedded engine takes one at a time, a server many. */
-const [atOnceEmbedded, atOnceServer] = [1, 4];
-
 /** Starts the tx service: the gRPC API, and in the roles `all` and `ingest` the indexer. */
 export async function startTx(dependencies: TxDependencies): Promise<TxProcess> {
-  const { config, metrics } = dependencies;
+  const { config, metrics, fault } = dependencies;
   const log = dependencies.log.child({ service: 'tx' });
   const database = measured(dependencies.database, 'tx', metrics);
-  const target = { database: `${config.CLICKHOUSE_DATABASE}_tx`, cluster: config.CLICKHOUSE_CLUSTER };
-  await migrate(database, readMigrations(join(packageRoot, 'services/tx/schema')), target);
-
-  const [tables, head, stopping] = [tablesOf(target), createHead(), new AbortController()];
-  const reader = createReader({
-    database,
-    tables,
-    head,
-    cacheBytes: config.BODY_CACHE_MB * 1024 * 1024,
-    atOnce: config.CLICKHOUSE_URL === '' ? atOnceEmbedded : atOnceServer,
-    writesToo: config.ROLE !== 'serve',
-  });
-  await lookAtTables(database, tables, head);
-  const service = txService({
-    log,
-    metrics,
-    reader,
-    vm_type: config.VM_TYPE,
-    account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
-    stopping: stopping.signal,
-  });
-  const server = await serveRpc([service], dependencies.addresses);
-
-  let hindrance = 'the block service has not answered yet';
-  const onHindrance = (reason: string): void => {
-    hindrance = reason;
-  };
-  const blocks = dependencies.blocks ?? connectRpc(BlockServiceClient, config.BLOCK_SERVICE_ADDR);
+  const stopping = new AbortController();
   const { signal } = stopping;
   setMaxListeners(0, signal); // every request under way listens to it
+  const ingests = config.ROLE !== 'serve';
+  let lookHindrance = 'the tables have not been looked at yet';
+  const blocks = dependencies.blocks ?? connectRpc(BlockServiceClient, config.BLOCK_SERVICE_ADDR);
   const rest = createEndpoints('rest', config.VM_TYPE === 'move' ? config.REST_URL : [], {
     log,
     metrics,
     timeout_ms: config.NODE_TIMEOUT_MS,
     connections: 8,
   });
-  const store = createTxStore({
+  const generations = await openGenerations({
+    service: rebuildableTx({ config, blocks, rest, log, metrics, fault }),
     database,
-    target,
     log,
-    fault: dependencies.fault,
-    resolveStores: rest.urls.length === 0 ? undefined : resolveStoresFrom(rest, signal),
-    onWritten: (written) => takeOver(reader, head, written),
-    onRecovered: (position) => takeOverRecovered(head, position),
-    onUnwind: (position) => head.cutTo(position),
+    metrics,
+    ingests,
+    percent: config.REINDEX_PERCENT,
+    keep_ms: config.REINDEX_KEEP_MS,
+    signal,
+    onLook: (reason) => {
+      lookHindrance = reason;
+    },
+    fault,
+  }).catch(async (error: unknown) => {
+    stopping.abort();
+    if (dependencies.blocks === undefined) blocks.close();
+    await rest.close();
+    throw error;
   });
-  const work =
-    config.ROLE === 'serve'
-      ? followTables(database, tables, head, log, signal, onHindrance)
-      : ingest({ config, blocks, store, head, log, metrics, signal, onHindrance });
+  const hindrance = (): string => (ingests ? generations.current().hindrance() : lookHindrance);
+  const service = txService({
+    log,
+    metrics,
+    reader: () => generations.current().reader,
+    vm_type: config.VM_TYPE,
+    account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
+    stopping: signal,
+  });
+  const reindex = reindexService({ log, metrics, reindexer: generations.reindexer });
+  const server = await serveRpc([service, reindex], dependencies.addresses);
+  const work = generations.run();
   server.setServing(true);
   return {
     address: server.address,
     service,
-    readiness: () => ({ ready: hindrance === '', reason: hindrance }),
+    readiness: () => ({ ready: hindrance() === '', reason: hindrance() }),
     // In reverse: the indexer ends its batch, then running calls get their answers.
     stop: stopAll([
       async () => blocks.close(),

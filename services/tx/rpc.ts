@@ -5,12 +5,14 @@ import { checkPage } from '../common/page/check.js';
 import type { CallContext } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
 import { listByAccountAndMsgs, listByHeightAndMsgs, listByMsgs } from './read/filtered.js';
+import type { Head } from './read/head.js';
 import { getByHash, listAll, listByAccount, listByHeight, listInternalByHash } from './read/lists.js';
 import type { Reader } from './read/reader.js';
 import { checkAccount, checkHash, cleanMsgs } from './requests.js';
 
 export interface TxRpcOptions extends HandlerEnvironment {
-  readonly reader: Reader;
+  /** What calls are answered from; taken once a call, so that a call sees one state of the tables. */
+  readonly reader: () => Reader;
   readonly vm_type: string;
   /** Prefix of bech32 accounts. */
   readonly account_prefix: string;
@@ -33,18 +35,18 @@ export function txService(options: TxRpcOptions): ServedService {
 const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_id });
 
 function headHandlers(options: TxRpcOptions): Pick<TxServiceServer, 'getStatus' | 'watchHead'> {
-  const { head } = options.reader;
-  const heights = () => ({
-    height: head.position.height,
-    internal_tx_height: head.position.internal_height,
+  const heightsOf = ({ position }: Head) => ({
+    height: position.height,
+    internal_tx_height: position.internal_height,
   });
   return {
-    getStatus: unary(options, async () => heights()),
+    getStatus: unary(options, async () => heightsOf(options.reader().head)),
     watchHead: streaming(options, async function* (_, { signal }) {
       const ended = AbortSignal.any([signal, options.stopping]);
       while (!ended.aborted) {
+        const { head } = options.reader();
         const rung = head.bell.count;
-        yield { ...heights(), revision: head.revision };
+        yield { ...heightsOf(head), revision: head.revision };
         await head.bell.heard(rung, ended);
       }
     }),
@@ -54,10 +56,10 @@ function headHandlers(options: TxRpcOptions): Pick<TxServiceServer, 'getStatus' 
 function txHandlers(
   options: TxRpcOptions,
 ): Pick<TxServiceServer, 'getTx' | 'listTxs' | 'listTxsByAccount' | 'listTxsByHeight'> {
-  const { reader, account_prefix } = options;
+  const { account_prefix } = options;
   return {
     getTx: unary(options, async ({ tx_hash }, call) => {
-      const tx = await getByHash(reader, 'tx', checkHash(tx_hash), forward(call));
+      const tx = await getByHash(options.reader(), 'tx', checkHash(tx_hash), forward(call));
       if (tx === undefined) throw notFound(`tx ${tx_hash} is not indexed`);
       return { tx };
     }),
@@ -66,8 +68,8 @@ function txHandlers(
       const [types, page] = [cleanMsgs(msgs), checkPage(pagination)];
       const { bodies, ...rest } =
         types.length === 0
-          ? await listAll(reader, 'tx', page, forward(call))
-          : await listByMsgs(reader, types, page, forward(call));
+          ? await listAll(options.reader(), 'tx', page, forward(call))
+          : await listByMsgs(options.reader(), types, page, forward(call));
       return { txs: bodies, ...rest };
     }),
 
@@ -76,8 +78,8 @@ function txHandlers(
       const key = checkAccount(account, account_prefix);
       const { bodies, ...rest } =
         types.length === 0
-          ? await listByAccount(reader, 'tx', key, is_signer, page, forward(call))
-          : await listByAccountAndMsgs(reader, key, is_signer, types, page, forward(call));
+          ? await listByAccount(options.reader(), 'tx', key, is_signer, page, forward(call))
+          : await listByAccountAndMsgs(options.reader(), key, is_signer, types, page, forward(call));
       return { txs: bodies, ...rest };
     }),
 
@@ -85,8 +87,8 @@ function txHandlers(
       const [types, page] = [cleanMsgs(msgs), checkPage(pagination)];
       const { bodies, ...rest } =
         types.length === 0
-          ? await listByHeight(reader, 'tx', height, page, forward(call))
-          : await listByHeightAndMsgs(reader, height, types, page, forward(call));
+          ? await listByHeight(options.reader(), 'tx', height, page, forward(call))
+          : await listByHeightAndMsgs(options.reader(), height, types, page, forward(call));
       return { txs: bodies, ...rest };
     }),
   };
@@ -100,32 +102,44 @@ function requireEvm({ vm_type }: TxRpcOptions): void {
 function evmHandlers(
   options: TxRpcOptions,
 ): Pick<TxServiceServer, 'getEvmTx' | 'listEvmTxs' | 'listEvmTxsByAccount' | 'listEvmTxsByHeight'> {
-  const { reader, account_prefix } = options;
+  const { account_prefix } = options;
   return {
     getEvmTx: unary(options, async ({ tx_hash }, call) => {
       requireEvm(options);
-      const tx = await getByHash(reader, 'evm_tx', checkHash(tx_hash), forward(call));
+      const tx = await getByHash(options.reader(), 'evm_tx', checkHash(tx_hash), forward(call));
       if (tx === undefined) throw notFound(`EVM tx ${tx_hash} is not indexed`);
       return { tx };
     }),
 
     listEvmTxs: unary(options, async ({ pagination }, call) => {
       requireEvm(options);
-      const { bodies, ...rest } = await listAll(reader, 'evm_tx', checkPage(pagination), forward(call));
+      const { bodies, ...rest } = await listAll(
+        options.reader(),
+        'evm_tx',
+        checkPage(pagination),
+        forward(call),
+      );
       return { txs: bodies, ...rest };
     }),
 
     listEvmTxsByAccount: unary(options, async ({ account, is_signer, pagination }, call) => {
       requireEvm(options);
       const [page, key] = [checkPage(pagination), checkAccount(account, account_prefix)];
-      const { bodies, ...rest } = await listByAccount(reader, 'evm_tx', key, is_signer, page, forward(call));
+      const { bodies, ...rest } = await listByAccount(
+        options.reader(),
+        'evm_tx',
+        key,
+        is_signer,
+        page,
+        forward(call),
+      );
       return { txs: bodies, ...rest };
     }),
 
     listEvmTxsByHeight: unary(options, async ({ height, pagination }, call) => {
       requireEvm(options);
       const page = checkPage(pagination);
-      const { bodies, ...rest } = await listByHeight(reader, 'evm_tx', height, page, forward(call));
+      const { bodies, ...rest } = await listByHeight(options.reader(), 'evm_tx', height, page, forward(call));
       return { txs: bodies, ...rest };
     }),
   };
@@ -140,33 +154,40 @@ function internalHandlers(
   | 'listEvmInternalTxsByHeight'
   | 'listEvmInternalTxsByHash'
 > {
-  const { reader, account_prefix } = options;
+  const { account_prefix } = options;
   const kind = 'internal_tx';
   return {
     listEvmInternalTxs: unary(options, async ({ pagination }, call) => {
       requireEvm(options);
-      const { bodies, ...rest } = await listAll(reader, kind, checkPage(pagination), forward(call));
+      const { bodies, ...rest } = await listAll(options.reader(), kind, checkPage(pagination), forward(call));
       return { internal_txs: bodies, ...rest };
     }),
 
     listEvmInternalTxsByAccount: unary(options, async ({ account, is_signer, pagination }, call) => {
       requireEvm(options);
       const [page, key] = [checkPage(pagination), checkAccount(account, account_prefix)];
-      const { bodies, ...rest } = await listByAccount(reader, kind, key, is_signer, page, forward(call));
+      const { bodies, ...rest } = await listByAccount(
+        options.reader(),
+        kind,
+        key,
+        is_signer,
+        page,
+        forward(call),
+      );
       return { internal_txs: bodies, ...rest };
     }),
 
     listEvmInternalTxsByHeight: unary(options, async ({ height, pagination }, call) => {
       requireEvm(options);
       const page = checkPage(pagination);
-      const { bodies, ...rest } = await listByHeight(reader, kind, height, page, forward(call));
+      const { bodies, ...rest } = await listByHeight(options.reader(), kind, height, page, forward(call));
       return { internal_txs: bodies, ...rest };
     }),
 
     listEvmInternalTxsByHash: unary(options, async ({ tx_hash, pagination }, call) => {
       requireEvm(options);
       const [page, hash] = [checkPage(pagination), checkHash(tx_hash)];
-      const found = await listInternalByHash(reader, hash, page, forward(call));
+      const found = await listInternalByHash(options.reader(), hash, page, forward(call));
       if (found === undefined) throw notFound(`EVM tx ${tx_hash} is not indexed`);
       const { bodies, ...rest } = found;
       return { internal_txs: bodies, ...rest };

@@ -3,7 +3,7 @@ import type { Database } from '../../services/common/clickhouse/database.js';
 import { QueryTimeout } from '../../services/common/clickhouse/database.js';
 import { createHead } from '../../services/tx/read/head.js';
 import { getByHash, listAll, listByAccount } from '../../services/tx/read/lists.js';
-import { lookAtTables } from '../../services/tx/read/poll.js';
+import { lookAtTables } from '../../services/tx/read/look.js';
 import { createReader } from '../../services/tx/read/reader.js';
 import { tablesOf } from '../../services/tx/store/tables.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';

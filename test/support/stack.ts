@@ -10,7 +10,7 @@ import { createMetrics, type Metrics } from '../../services/common/metrics.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { type Gateway, startGateway } from '../../services/gateway/main.js';
 import { txSettings } from '../../services/tx/config.js';
-import { startTx } from '../../services/tx/main.js';
+import { startTx, type TxProcess } from '../../services/tx/main.js';
 import type { ReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from './block.js';
 import { testDatabase, uniquePrefix } from './database.js';
@@ -20,6 +20,7 @@ export interface Stack {
   /** Base URL of the HTTP API. */
   readonly url: string;
   readonly block: BlockProcess;
+  readonly tx: TxProcess;
   readonly metrics: Metrics;
   /** Fetches a path and parses the JSON; fails unless the status is the expected one (default 200). */
   get<T = Record<string, unknown>>(path: string, status?: number): Promise<T>;
@@ -74,6 +75,7 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
   return {
     url,
     block,
+    tx,
     metrics,
     get,
     reaches: (height, traces = false) =>

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { migrate, readMigrations } from '../../services/common/clickhouse/migrate.js';
+import type { FaultPoint } from '../../services/common/fault.js';
 import { createLog } from '../../services/common/log.js';
 import { packageRoot } from '../../services/common/paths.js';
 import { createHead, type Head } from '../../services/tx/read/head.js';
 import { createReader, type Reader } from '../../services/tx/read/reader.js';
 import { takeOver, takeOverRecovered } from '../../services/tx/read/take-over.js';
 import type { ResolveStores } from '../../services/tx/store/owners.js';
-import type { FaultPoint } from '../../services/tx/store/remove.js';
 import { createTxStore, type TxStore } from '../../services/tx/store/store.js';
 import { tablesOf } from '../../services/tx/store/tables.js';
 import { storeOwner } from './tx-model.js';

@@ -2,12 +2,7 @@ import type { BlockServiceClient } from '../../services/common/gen/indexer/block
 import type { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
 import { sleep } from '../../services/common/lifecycle.js';
 import { callRpc } from '../../services/common/rpc/client.js';
-
-/** Where lines go: a terminal gets one that is written over, anything else a line now and then. */
-export interface Screen {
-  readonly isTTY?: boolean;
-  write(text: string): unknown;
-}
+import { duration, group, type Screen } from '../terminal.js';
 
 /** Heights of a moment. */
 interface Sample {
@@ -77,13 +72,4 @@ export function progressLine(samples: readonly Sample[]): string {
   const rate = seconds > 0 ? (last.height - first.height) / seconds : 0;
   const left = rate > 0 ? `, ${duration((last.target - last.height) / rate)} left` : '';
   return `indexing ${group(last.height)} of ${group(last.target)} blocks, ${rate.toFixed(rate < 10 ? 1 : 0)} blocks/s${left}`;
-}
-
-const group = (n: number): string => n.toLocaleString('en-US');
-
-function duration(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  const [h, m, s] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), whole % 60];
-  if (h > 0) return `${h}h ${String(m).padStart(2, '0')}m`;
-  return m > 0 ? `${m}m ${String(s).padStart(2, '0')}s` : `${s}s`;
 }

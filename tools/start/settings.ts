@@ -11,6 +11,7 @@ import {
   chainSettings,
   databaseSettings,
   nodeSettings,
+  reindexSettings,
   serverSettings,
 } from '../../services/common/settings.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
@@ -26,6 +27,7 @@ export const startSettings = {
   ...serverSettings,
   ...blockOwnSettings,
   ...txOwnSettings,
+  ...reindexSettings,
   ...gatewayOwnSettings,
   LOG_LEVEL: {
     doc: `The least level that is logged, to standard error: ${logLevels.join(', ')}.`,

@@ -67,6 +67,8 @@ export function renderMigration(migration: Migration, target: Target): string[] 
  * Every statement is idempotent (IF NOT EXISTS), so that a migration that was cut short,
  * or that two replicas run at once, does no harm.
  *
+ * @param ledger the table that remembers which migrations ran; a second set of tables in
+ *   the same database has one of its own.
  * @returns names of the migrations that ran now.
  * @throws UserError when the database holds a migration that this version does not know,
  *   or another text under the same name.
@@ -75,18 +77,19 @@ export async function migrate(
   database: Database,
   migrations: readonly Migration[],
   target: Target,
+  ledger = 'migrations',
 ): Promise<string[]> {
   const options = { name: 'migrate', priority: 'write' as const };
   const onCluster = target.cluster === '' ? '' : `ON CLUSTER '${target.cluster}'`;
   const engine = target.cluster === '' ? 'ReplacingMergeTree' : 'ReplicatedReplacingMergeTree';
   await database.command(`CREATE DATABASE IF NOT EXISTS ${target.database} ${onCluster}`, {}, options);
   await database.command(
-    `CREATE TABLE IF NOT EXISTS ${target.database}.migrations ${onCluster} (name String, checksum String, applied_at DateTime DEFAULT now()) ENGINE = ${engine} ORDER BY name`,
+    `CREATE TABLE IF NOT EXISTS ${target.database}.${ledger} ${onCluster} (name String, checksum String, applied_at DateTime DEFAULT now()) ENGINE = ${engine} ORDER BY name`,
     {},
     options,
   );
   const rows = await database.rows<{ name: string; checksum: string }>(
-    `SELECT name, any(checksum) AS checksum FROM ${target.database}.migrations GROUP BY name ORDER BY name`,
+    `SELECT name, any(checksum) AS checksum FROM ${target.database}.${ledger} GROUP BY name ORDER BY name`,
     {},
     options,
   );
@@ -111,7 +114,7 @@ export async function migrate(
     for (const statement of renderMigration(migration, target))
       await database.command(statement, {}, options);
     await database.insert(
-      `${target.database}.migrations (name, checksum)`,
+      `${target.database}.${ledger} (name, checksum)`,
       JSON.stringify({ name: migration.name, checksum }),
       options,
     );

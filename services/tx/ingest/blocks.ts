@@ -9,6 +9,8 @@ import type { DecodedBlock, DecodeOptions } from '../decode/types.js';
 import type { TxStore } from '../store/store.js';
 
 export interface BlockConsumerOptions {
+  /** The name in logs and metrics: another one while the tables are rebuilt beside those in use. */
+  readonly name: () => string;
   readonly store: TxStore;
   readonly decode: DecodeOptions;
   readonly log: Log;
@@ -18,9 +20,11 @@ export interface BlockConsumerOptions {
 
 /** What the tx service does with blocks. */
 export function createBlockConsumer(options: BlockConsumerOptions): Consumer<readonly DecodedBlock[]> {
-  const { store, metrics } = options;
+  const { name, store, metrics } = options;
   return {
-    name: 'tx',
+    get name() {
+      return name();
+    },
     async recover(): Promise<Cursor | undefined> {
       const { height, hash } = await store.recover();
       return height === 0 ? undefined : { height, hash };
@@ -38,7 +42,7 @@ export function createBlockConsumer(options: BlockConsumerOptions): Consumer<rea
     async write(blocks) {
       await store.writeBlocks(blocks);
       const txs = blocks.reduce((sum, block) => sum + block.txs.length, 0);
-      metrics.txs.inc({ service: 'tx' }, txs);
+      metrics.txs.inc({ service: name() }, txs);
     },
     hashes: (from, to) => store.hashes(from, to),
     unwind: (height) => store.unwind(height),
@@ -47,12 +51,12 @@ export function createBlockConsumer(options: BlockConsumerOptions): Consumer<rea
 
 async function decodeRaw(
   block: RawBlock,
-  { decode, log, metrics }: BlockConsumerOptions,
+  { name, decode, log, metrics }: BlockConsumerOptions,
 ): Promise<DecodedBlock> {
   const material = BlockMaterial.decode(await decompress(block.material));
   const decoded = decodeBlock(block, material, decode);
   if (decoded.problems.length > 0) {
-    metrics.problems.inc({ service: 'tx', kind: 'decode' }, decoded.problems.length);
+    metrics.problems.inc({ service: name(), kind: 'decode' }, decoded.problems.length);
     log.warn({ height: block.height, problems: decoded.problems }, 'parts of a block could not be read');
   }
   return decoded;

@@ -13,6 +13,8 @@ import { followTraces } from './traces.js';
 
 export interface IngestOptions {
   readonly config: Pick<TxConfig, 'VM_TYPE' | 'CHAIN_ID' | 'ACCOUNT_ADDRESS_PREFIX'>;
+  /** The name in logs and metrics. */
+  readonly name: () => string;
   readonly blocks: BlockServiceClient;
   readonly store: TxStore;
   readonly head: Head;
@@ -25,7 +27,7 @@ export interface IngestOptions {
 
 /** Follows the block service until the signal. Ends early only for what will not heal: another chain. */
 export async function ingest(options: IngestOptions): Promise<void> {
-  const { config, blocks, store, head, log, metrics, signal } = options;
+  const { config, name, blocks, store, head, log, metrics, signal } = options;
   try {
     await joinChain(options);
   } catch (error) {
@@ -38,8 +40,13 @@ export async function ingest(options: IngestOptions): Promise<void> {
   options.onHindrance('');
   const decode = { vm: config.VM_TYPE, account_prefix: config.ACCOUNT_ADDRESS_PREFIX };
   await Promise.all([
-    consume(createBlockConsumer({ store, decode, log, metrics, signal }), { blocks, signal, log, metrics }),
-    config.VM_TYPE === 'evm' ? followTraces({ blocks, store, head, log, metrics, signal }) : undefined,
+    consume(createBlockConsumer({ name, store, decode, log, metrics, signal }), {
+      blocks,
+      signal,
+      log,
+      metrics,
+    }),
+    config.VM_TYPE === 'evm' ? followTraces({ name, blocks, store, head, log, metrics, signal }) : undefined,
   ]);
 }
 

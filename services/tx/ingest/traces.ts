@@ -14,6 +14,8 @@ import type { DecodedTrace } from '../store/rows.js';
 import type { TxStore } from '../store/store.js';
 
 export interface TraceTrackOptions {
+  /** The name in logs and metrics. */
+  readonly name: () => string;
   readonly blocks: BlockServiceClient;
   readonly store: TxStore;
   readonly head: Head;
@@ -31,7 +33,7 @@ const [shortestWait, longestWait] = [100, 10_000];
  * everything else.
  */
 export async function followTraces(options: TraceTrackOptions): Promise<void> {
-  const { signal, log, metrics } = options;
+  const { name, signal, log, metrics } = options;
   let wait = shortestWait;
   while (!signal.aborted) {
     try {
@@ -44,7 +46,7 @@ export async function followTraces(options: TraceTrackOptions): Promise<void> {
         log.info('this rollup is not traced: there are no internal txs');
         return;
       }
-      metrics.problems.inc({ service: 'tx', kind: 'traces' });
+      metrics.problems.inc({ service: name(), kind: 'traces' });
       log.warn({ err: error, retry_ms: wait }, `the stream of traces broke: ${messageOf(error)}`);
     }
     await sleep(wait * (0.5 + Math.random()), signal);
@@ -54,7 +56,7 @@ export async function followTraces(options: TraceTrackOptions): Promise<void> {
 
 /** Follows from the cursor on, until the stream ends or the blocks are unwound under it. */
 async function followOnce(options: TraceTrackOptions, onWritten: () => void): Promise<void> {
-  const { blocks, store, head, metrics, signal } = options;
+  const { name, blocks, store, head, metrics, signal } = options;
   const { internal_height } = await store.recover();
   const session = new AbortController();
   const ended = AbortSignal.any([signal, session.signal]);
@@ -74,7 +76,7 @@ async function followOnce(options: TraceTrackOptions, onWritten: () => void): Pr
       if (ended.aborted) return;
       await store.writeTraces(decoded);
       onWritten();
-      metrics.height.set({ service: 'tx', track: 'traces' }, last.height);
+      metrics.height.set({ service: name(), track: 'traces' }, last.height);
     }
   } finally {
     session.abort();
@@ -94,13 +96,16 @@ async function reached(head: Head, height: number, ended: AbortSignal): Promise<
   while (!ended.aborted && head.position.height < height) await head.bell.heard(head.bell.count, ended);
 }
 
-async function decodeTrace(trace: RawTrace, { log, metrics }: TraceTrackOptions): Promise<DecodedTrace> {
+async function decodeTrace(
+  trace: RawTrace,
+  { name, log, metrics }: TraceTrackOptions,
+): Promise<DecodedTrace> {
   const { height, block_hash: hash } = trace;
   let frames: DecodedFrame[] = [];
   try {
     if (trace.material.length > 0) frames = decodeTraces(height, await decompress(trace.material));
   } catch (error) {
-    metrics.problems.inc({ service: 'tx', kind: 'decode' });
+    metrics.problems.inc({ service: name(), kind: 'decode' });
     log.warn({ height, err: error }, `a trace could not be read: ${messageOf(error)}`);
   }
   return { height, hash, frames };

@@ -1,9 +1,7 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import type { FaultPoint } from '../../common/fault.js';
 import type { Position } from './cursor.js';
 import { accountLists, type Kind, type TableName, type Tables } from './tables.js';
-
-/** Called between any two writes, so that tests can stop right there. */
-export type FaultPoint = (point: string) => void | Promise<void>;
 
 const kinds = Object.keys(accountLists) as Kind[];
 const above = (kind: Kind): string => `sequence > {${kind}:UInt64}`;
@@ -16,7 +14,7 @@ const itemsAbove = kinds.map((kind) => `(list IN (${listsOf(kind)}) AND ${above(
  * What lies above a position, table by table. The cursors go first: what is above them does
  * not exist, so a removal that is cut short is finished by the next one.
  */
-const conditions: readonly (readonly [TableName, string])[] = [
+export const aboveCursor: readonly (readonly [TableName, string])[] = [
   ['internal_blocks', 'height > {internal_height:UInt64}'],
   ['blocks', 'height > {height:UInt64}'],
   ['bodies', bodiesAbove],
@@ -27,6 +25,13 @@ const conditions: readonly (readonly [TableName, string])[] = [
   ['msg_sets', 'first_sequence > {tx:UInt64}'],
   ['stores', 'height > {height:UInt64}'],
 ];
+
+/** The placeholders of {@link aboveCursor}. */
+export const paramsOf = ({ height, internal_height, last }: Position) => ({
+  height,
+  internal_height,
+  ...last,
+});
 
 /**
  * Removes every row above a position. Looks first, because a DELETE that finds nothing is
@@ -40,10 +45,9 @@ export async function removeAbove(
   position: Position,
   fault: FaultPoint,
 ): Promise<number> {
-  const { height, internal_height, last } = position;
-  const params = { height, internal_height, ...last };
+  const params = paramsOf(position);
   let removed = 0;
-  for (const [name, condition] of conditions) {
+  for (const [name, condition] of aboveCursor) {
     const options = { name: 'tx.remove_above', priority: 'write' as const };
     const [found] = await database.rows<{ n: number }>(
       `SELECT count() AS n FROM ${tables.of(name)} WHERE ${condition}`,

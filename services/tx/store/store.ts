@@ -2,6 +2,7 @@ import type { Database } from '../../common/clickhouse/database.js';
 import type { Lines } from '../../common/clickhouse/lines.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import type { Cursor } from '../../common/consume.js';
+import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
 import { createSlices } from '../../common/slices.js';
@@ -13,7 +14,7 @@ import { nothing, type Position, readHashes, readPosition } from './cursor.js';
 import { createHeads } from './heads.js';
 import { createMsgSets, type MsgSets, readMsgSets } from './msg-sets.js';
 import { createOwners, type OwnersOfBatch, type ResolveStores } from './owners.js';
-import { type FaultPoint, removeAbove } from './remove.js';
+import { removeAbove } from './remove.js';
 import {
   addBlock,
   addTrace,
@@ -69,6 +70,8 @@ export interface TxStore {
    * afterwards the position is the end of a batch. 0 removes all.
    */
   unwind(height: number): Promise<void>;
+  /** Runs something while nothing is written. */
+  hold<T>(work: () => Promise<T>): Promise<T>;
   /** The blocks between two heights, inclusive, ascending. */
   hashes(from: number, to: number): Promise<Cursor[]>;
   /** How far the tables are, as this process last left them. */
@@ -236,6 +239,7 @@ export function createTxStore(options: StoreOptions): TxStore {
         options.onUnwind?.(to);
         await cutTo(to);
       }),
+    hold: exclusive,
     hashes: (from, to) => readHashes(database, tables, from, to),
   };
 }

@@ -1,0 +1,94 @@
+import type { Database } from '../clickhouse/database.js';
+import { migrate } from '../clickhouse/migrate.js';
+import { messageOf } from '../errors.js';
+import type { FaultPoint } from '../fault.js';
+import { sleep } from '../lifecycle.js';
+import type { Log } from '../log.js';
+import type { Metrics } from '../metrics.js';
+import { childOf } from '../signal.js';
+import { type Generations, migrateGenerations, readGenerations, targetOf } from './generations.js';
+import { createInUse, type InUse } from './in-use.js';
+import type { GenerationTables, RebuildableService } from './tables.js';
+import { createWriter, type Reindexer } from './writer.js';
+
+export interface GenerationsOptions<Tables extends GenerationTables> {
+  readonly service: RebuildableService<Tables>;
+  readonly database: Database;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Whether this process writes the tables; one process does. */
+  readonly ingests: boolean;
+  /** The share of time that the statements of a rebuild may take, in percent. */
+  readonly percent: number;
+  /** How long replaced tables stay, in milliseconds. */
+  readonly keep_ms: number;
+  /** Ends all work. */
+  readonly signal: AbortSignal;
+  /** Told what keeps a process that only serves from looking at the tables; '' once nothing does. */
+  readonly onLook: (hindrance: string) => void;
+  /** For tests: called between any two steps. */
+  readonly fault?: FaultPoint | undefined;
+}
+
+/** A service's tables, whichever generation is in use. */
+export interface OpenedGenerations<Tables> {
+  /** What calls are answered from now; a call that has begun keeps what it began with. */
+  current(): Tables;
+  /** Undefined where another process writes. */
+  readonly reindexer: Reindexer | undefined;
+  /** Does the work of the process until the signal. */
+  run(): Promise<void>;
+}
+
+/** Opens the generation in use, migrated; nothing is written before `run`. */
+export async function openGenerations<Tables extends GenerationTables>(
+  options: GenerationsOptions<Tables>,
+): Promise<OpenedGenerations<Tables>> {
+  const { service, database, signal, fault = () => {} } = options;
+  await migrateGenerations(database, service.base);
+  const state = await readGenerations(database, service.base);
+  const target = targetOf(service.base, state.in_use);
+  await migrate(database, service.migrations, target);
+  const inUse = createInUse(service, database, target, signal);
+  await inUse.current().look();
+  if (!options.ingests)
+    return { current: inUse.current, reindexer: undefined, run: () => follow(options, state, inUse) };
+  const writer = createWriter({ ...options, fault, inUse, state });
+  return { current: inUse.current, reindexer: writer, run: () => writer.run() };
+}
+
+/** How often a process that only serves looks, in milliseconds. */
+const look_ms = 250;
+
+/** Shows what another process writes, and the generation that it has put in use. */
+async function follow<Tables extends GenerationTables>(
+  options: GenerationsOptions<Tables>,
+  state: Generations,
+  inUse: InUse<Tables>,
+): Promise<void> {
+  const { service, database, log, signal, onLook } = options;
+  let shown = state.in_use;
+  while (!signal.aborted) {
+    try {
+      const { in_use } = await readGenerations(database, service.base);
+      if (in_use !== shown) {
+        const tables: Tables = service.open({
+          target: targetOf(service.base, in_use),
+          database,
+          writer: database,
+          isInUse: () => tables === inUse.current(),
+          signal: childOf(signal).signal,
+        });
+        await tables.look();
+        inUse.show(tables);
+        shown = in_use;
+        log.info({ generation: in_use }, 'the rebuilt tables are in use');
+      } else await inUse.current().look();
+      onLook('');
+    } catch (error) {
+      onLook(`the database does not answer: ${messageOf(error)}`);
+      log.warn({ err: error }, `the tables do not answer: ${messageOf(error)}`);
+    }
+    await sleep(look_ms, signal);
+  }
+}

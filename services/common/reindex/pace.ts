@@ -1,0 +1,44 @@
+import type { Database, Params, StatementOptions } from '../clickhouse/database.js';
+import { sleep } from '../lifecycle.js';
+
+/** A database whose statements take a share of the time at most. */
+export interface PacedDatabase {
+  readonly database: Database;
+  /** Changes the share from the next statement on; 100 does not slow anything down. */
+  setPercent(percent: number): void;
+}
+
+/**
+ * Slows a writer down: after a statement that took t it rests until t is `percent` of the
+ * time that has passed, and its reads wait behind those of calls. Whoever catches up by it
+ * leaves the engine, and through backpressure the processor, to others for the rest.
+ *
+ * @param percent 1 to 100; 100 does not slow anything down.
+ */
+export function paced(database: Database, percent: number, signal: AbortSignal): PacedDatabase {
+  let share = percent;
+  const resting = async <T>(
+    options: StatementOptions,
+    work: (options: StatementOptions) => Promise<T>,
+  ): Promise<T> => {
+    if (share >= 100) return work(options);
+    const began = performance.now();
+    const result = await work({ ...options, priority: 'write' });
+    if (share < 100) await sleep(((performance.now() - began) * (100 - share)) / share, signal);
+    return result;
+  };
+  return {
+    database: {
+      command: (sql, params, options) => resting(options, (some) => database.command(sql, params, some)),
+      rows: <T>(sql: string, params: Params, options: StatementOptions) =>
+        resting(options, (some) => database.rows<T>(sql, params, some)),
+      bytes: (sql, format, params, options) =>
+        resting(options, (some) => database.bytes(sql, format, params, some)),
+      insert: (table, lines, options) => resting(options, (some) => database.insert(table, lines, some)),
+      close: () => database.close(),
+    },
+    setPercent(next) {
+      share = next;
+    },
+  };
+}

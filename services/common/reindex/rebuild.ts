@@ -1,0 +1,215 @@
+import type { Database } from '../clickhouse/database.js';
+import { migrate } from '../clickhouse/migrate.js';
+import { messageOf } from '../errors.js';
+import type { FaultPoint } from '../fault.js';
+import { Phase, type Progress } from '../gen/indexer/reindex/v1/reindex.js';
+import { sleep } from '../lifecycle.js';
+import type { Log } from '../log.js';
+import type { Metrics } from '../metrics.js';
+import { childOf } from '../signal.js';
+import { type Generations, readGenerations, targetOf } from './generations.js';
+import type { InUse, Running } from './in-use.js';
+import { paced } from './pace.js';
+import { prepareGeneration } from './prepare.js';
+import { createRate } from './rate.js';
+import { type GenerationTables, includes, isNear, type RebuildableService } from './tables.js';
+
+/** What a rebuild is given. */
+export interface RebuildOptions<Tables extends GenerationTables> {
+  readonly service: RebuildableService<Tables>;
+  readonly database: Database;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly fault: FaultPoint;
+  readonly inUse: InUse<Tables>;
+  /** The share of time that its statements may take, in percent. */
+  readonly percent: number;
+  /** The state that counts; its `building` is the generation to build. */
+  readonly state: () => Generations;
+  /** Writes the next state. */
+  readonly change: (change: Partial<Omit<Generations, 'revision'>>) => Promise<void>;
+  /** Takes over a state that was found to be written. */
+  readonly found: (state: Generations) => void;
+  /** Ends the work when the process stops. */
+  readonly signal: AbortSignal;
+}
+
+/** How a rebuild ended; `stopped` ones go on at the next start. */
+export type Outcome = 'swapped' | 'cancelled' | 'stopped';
+
+/** A rebuild that runs. */
+export interface Rebuild<Tables> {
+  readonly generation: number;
+  readonly from_height: number;
+  progress(): Progress;
+  /** Ends it, unless it is past the point: then false. */
+  cancel(): boolean;
+  /** How it ended, with the tables that were in use before a swap. Never rejects. */
+  readonly ended: Promise<{ readonly outcome: Outcome; readonly replaced?: Running<Tables> }>;
+}
+
+/** How often heights are compared. */
+const look_ms = 100;
+
+/** The new tables are close when they miss so few blocks, or as many as they write in so many seconds. */
+const [nearBlocks, nearSeconds] = [5, 2];
+
+/**
+ * How long writing to the tables in use is held for the swap: the first time, and at most. It
+ * doubles, so that the swap is made even where blocks come about as fast as they are written.
+ */
+const [firstHold_ms, longestHold_ms] = [2_000, 16_000];
+
+/** Pauses after a swap that could not be made, and after failures: doubling up to the last. */
+const [afterHold_ms, shortestWait_ms, longestWait_ms] = [3_000, 200, 10_000];
+
+/** The rate is taken over this long. */
+const rateWindow_ms = 10_000;
+
+/**
+ * Builds a generation beside the one in use and puts it in its place:
+ *
+ * 1. The tables are made and get a copy of what lies below the first height to rebuild.
+ * 2. They follow the block service as any consumer does, from their own cursor.
+ * 3. Once they are close, writing to the tables in use is held until the new ones have every
+ *    block of them, and one row names the new ones as those in use.
+ *
+ * The state is written at the end of each step, and a start goes on with the step that was
+ * not ended.
+ */
+export function startRebuild<Tables extends GenerationTables>(
+  options: RebuildOptions<Tables>,
+): Rebuild<Tables> {
+  const { service, database, inUse, log, state } = options;
+  const { building: generation, from_height } = state();
+  const ending = childOf(options.signal);
+  const { signal } = ending;
+  const rate = createRate(rateWindow_ms);
+  const target = targetOf(service.base, generation);
+  let [copied_rows, rows_to_copy] = [0, 0];
+  let next: Running<Tables> | undefined;
+  let hold_ms = firstHold_ms;
+  let isSwapping = false;
+  let isDone = false;
+
+  const prepare = async (): Promise<void> => {
+    const { database: slow } = paced(database, options.percent, signal);
+    if (state().is_prepared) {
+      await migrate(slow, service.migrations, target);
+      return;
+    }
+    await prepareGeneration({
+      database: slow,
+      service,
+      source: inUse.current(),
+      source_target: targetOf(service.base, state().in_use),
+      generation,
+      from_height,
+      signal,
+      fault: options.fault,
+      onProgress: (copied, of) => {
+        [copied_rows, rows_to_copy] = [copied, of];
+      },
+    });
+    if (from_height > 1) {
+      const copy = service.open({ target, database: slow, writer: slow, isInUse: () => false, signal });
+      await copy.unwind(from_height - 1);
+    }
+    await options.fault('reindex copied');
+    await options.change({ is_prepared: true });
+    await options.fault('reindex prepared');
+  };
+
+  /** Makes the new tables those in use, when they have every block of the others. */
+  const swap = (running: Running<Tables>): Promise<Running<Tables> | undefined> =>
+    inUse.current().hold(async () => {
+      const { tip } = inUse.current();
+      const until = performance.now() + hold_ms;
+      running.setPercent(100);
+      while (!(await includes(running.tables, tip))) {
+        if (signal.aborted || performance.now() > until) {
+          running.setPercent(options.percent);
+          hold_ms = Math.min(longestHold_ms, hold_ms * 2);
+          return undefined;
+        }
+        await sleep(look_ms / 5, signal);
+      }
+      await options.fault('reindex swap');
+      if (signal.aborted) return undefined;
+      isSwapping = true;
+      await nameAsInUse();
+      await options.fault('reindex swapped');
+      return inUse.swap(running);
+    });
+
+  /** Writes the row of the swap, until it is certain whether it is written. */
+  const nameAsInUse = async (): Promise<void> => {
+    for (;;) {
+      try {
+        return await options.change({ in_use: generation, building: 0, from_height: 0, is_prepared: false });
+      } catch (error) {
+        log.warn({ err: error }, `the swap could not be written: ${messageOf(error)}`);
+        const now = await readGenerations(database, service.base).catch(() => undefined);
+        if (now?.in_use === generation) return options.found(now);
+        options.signal.throwIfAborted();
+        await sleep(shortestWait_ms, options.signal);
+      }
+    }
+  };
+
+  const work = async (): Promise<Running<Tables>> => {
+    for (let wait = shortestWait_ms; ; wait = Math.min(longestWait_ms, wait * 2)) {
+      try {
+        if (next === undefined) await prepare();
+        next ??= inUse.start(target, options.percent, signal);
+        for (;;) {
+          signal.throwIfAborted();
+          rate.add(performance.now(), next.tables.tip.height);
+          const near = Math.max(nearBlocks, nearSeconds * rate.perSecond());
+          if (isNear(next.tables.tip, inUse.current().tip, near)) {
+            const replaced = await swap(next);
+            if (replaced !== undefined) return replaced;
+            await sleep(afterHold_ms, signal);
+          }
+          await sleep(look_ms, signal);
+        }
+      } catch (error) {
+        if (signal.aborted) throw error;
+        options.metrics.problems.inc({ service: service.name, kind: 'reindex' });
+        log.warn({ err: error, retry_ms: wait }, `the rebuild broke: ${messageOf(error)}`);
+        await sleep(wait * (0.5 + Math.random()), signal);
+      }
+    }
+  };
+
+  const ended = work().then(
+    (replaced) => {
+      isDone = true;
+      return { outcome: 'swapped' as const, replaced };
+    },
+    async () => {
+      await next?.work;
+      return { outcome: options.signal.aborted ? ('stopped' as const) : ('cancelled' as const) };
+    },
+  );
+
+  return {
+    generation,
+    from_height,
+    ended,
+    progress: () => ({
+      phase: isDone ? Phase.DONE : next === undefined ? Phase.COPYING : Phase.BUILDING,
+      from_height,
+      height: next?.tables.tip.height ?? 0,
+      target_height: inUse.current().tip.height,
+      blocks_per_second: rate.perSecond(),
+      copied_rows,
+      rows_to_copy,
+    }),
+    cancel() {
+      if (isSwapping) return false;
+      ending.abort();
+      return true;
+    },
+  };
+}

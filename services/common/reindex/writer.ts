@@ -1,0 +1,202 @@
+import { status } from '@grpc/grpc-js';
+import type { Database } from '../clickhouse/database.js';
+import { invalidArgument, messageOf, notFound, RpcError } from '../errors.js';
+import type { FaultPoint } from '../fault.js';
+import type { Progress } from '../gen/indexer/reindex/v1/reindex.js';
+import { sleep } from '../lifecycle.js';
+import type { Log } from '../log.js';
+import type { Metrics } from '../metrics.js';
+import { createMutex } from '../mutex.js';
+import { dropGeneration, leftovers } from './drop.js';
+import { type Generations, nextGeneration, readGenerations, writeGenerations } from './generations.js';
+import type { InUse } from './in-use.js';
+import { type Rebuild, startRebuild } from './rebuild.js';
+import type { GenerationTables, RebuildableService } from './tables.js';
+
+export interface WriterOptions<Tables extends GenerationTables> {
+  readonly service: RebuildableService<Tables>;
+  readonly database: Database;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly fault: FaultPoint;
+  readonly inUse: InUse<Tables>;
+  /** The state that the start found. */
+  readonly state: Generations;
+  /** The share of time that the statements of a rebuild may take, in percent. */
+  readonly percent: number;
+  /** How long replaced tables stay, in milliseconds: calls that have begun end on them. */
+  readonly keep_ms: number;
+  readonly signal: AbortSignal;
+}
+
+/** What callers can do about rebuilding; see ReindexService. */
+export interface Reindexer {
+  /** Begins to rebuild. @throws RpcError */
+  start(from_height: number): Promise<void>;
+  /** How the rebuild that runs gets on, until its end. @throws RpcError */
+  watch(signal: AbortSignal): AsyncIterable<Progress>;
+  /** Gives it up. @throws RpcError */
+  cancel(): Promise<void>;
+}
+
+/** The process that writes a service's tables. */
+export interface Writer extends Reindexer {
+  /** Ingests, goes on with a rebuild that a restart has interrupted, and tidies up; until the signal. */
+  run(): Promise<void>;
+}
+
+const tell_ms = 500;
+
+/** Makes the one writer of a service's generations. */
+export function createWriter<Tables extends GenerationTables>(options: WriterOptions<Tables>): Writer {
+  const { service, database, log, fault, inUse, signal } = options;
+  const exclusive = createMutex();
+  const tidying = new Set<Promise<void>>();
+  let state = options.state;
+  let rebuild: Rebuild<Tables> | undefined;
+  // After a failure nobody knows whether the state was written.
+  let isKnown = true;
+
+  const change = async (to: Partial<Omit<Generations, 'revision'>>): Promise<void> => {
+    if (!isKnown) state = await readGenerations(database, service.base);
+    isKnown = false;
+    state = await writeGenerations(database, service.base, state, to);
+    isKnown = true;
+  };
+
+  /** Removes generations after a time; tried again until it works, or at the next start. */
+  const dropLater = (generations: readonly number[], wait_ms: number): void => {
+    const work = (async () => {
+      await sleep(wait_ms, signal);
+      for (const generation of generations) {
+        while (!signal.aborted) {
+          try {
+            await dropGeneration(database, service.base, generation, fault);
+            log.info({ generation }, 'removed tables that are no longer in use');
+            break;
+          } catch (error) {
+            log.warn({ err: error, generation }, `tables could not be removed: ${messageOf(error)}`);
+            await sleep(10_000, signal);
+          }
+        }
+      }
+    })();
+    tidying.add(work);
+    void work.finally(() => tidying.delete(work));
+  };
+
+  const begin = (): void => {
+    const { building, from_height, in_use } = state;
+    log.info({ generation: building, from_height }, 'rebuilding beside the tables in use');
+    const current = startRebuild<Tables>({
+      ...options,
+      state: () => state,
+      change,
+      found: (now) => {
+        [state, isKnown] = [now, true];
+      },
+    });
+    rebuild = current;
+    const tidy = current.ended.then(async ({ outcome, replaced }) => {
+      if (outcome === 'swapped') {
+        log.info({ generation: building }, 'the rebuilt tables are in use');
+        rebuild = undefined;
+        await replaced?.work;
+        dropLater([in_use], options.keep_ms);
+      }
+    });
+    tidying.add(tidy);
+    void tidy.finally(() => tidying.delete(tidy));
+  };
+
+  const running = (): Rebuild<Tables> => {
+    if (rebuild === undefined) throw notFound(`the ${service.name} service is not being rebuilt`);
+    return rebuild;
+  };
+
+  return {
+    async run() {
+      inUse.ingest();
+      const left = await leftovers(database, service.base, state).catch((error: unknown) => {
+        log.warn({ err: error }, `old tables could not be looked for: ${messageOf(error)}`);
+        return [];
+      });
+      if (left.length > 0) dropLater(left, options.keep_ms);
+      if (state.building !== 0) begin();
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        else signal.addEventListener('abort', () => resolve());
+      });
+      await inUse.running?.work;
+      await rebuild?.ended;
+      while (tidying.size > 0) await Promise.all(tidying);
+    },
+
+    start: (from_height) =>
+      exclusive(async () => {
+        if (signal.aborted || inUse.running === undefined)
+          throw new RpcError(status.UNAVAILABLE, 'the service is starting or stopping');
+        if (rebuild !== undefined) {
+          const { height, target_height } = rebuild.progress();
+          throw new RpcError(
+            status.ALREADY_EXISTS,
+            `the ${service.name} service is being rebuilt already, from height ${rebuild.from_height}, and is at ${height} of ${target_height}: watch it or cancel it first`,
+          );
+        }
+        const tables = inUse.current();
+        checkFrom(from_height, tables);
+        const building = await nextGeneration(database, service.base);
+        await change({ building, from_height, is_prepared: false });
+        await fault('reindex begun');
+        begin();
+      }),
+
+    async *watch(until) {
+      const watched = running();
+      let isOver = false;
+      const over = watched.ended.then(() => {
+        isOver = true;
+      });
+      while (!until.aborted) {
+        yield watched.progress();
+        if (isOver) break;
+        await Promise.race([sleep(tell_ms, until), over]);
+      }
+      if (!isOver) return;
+      const { outcome } = await watched.ended;
+      if (outcome === 'cancelled') throw new RpcError(status.CANCELLED, 'the rebuild was cancelled');
+      if (outcome === 'stopped')
+        throw new RpcError(status.UNAVAILABLE, 'the service stops: the rebuild goes on with its next start');
+    },
+
+    cancel: () =>
+      exclusive(async () => {
+        const cancelled = running();
+        if (!cancelled.cancel())
+          throw new RpcError(
+            status.FAILED_PRECONDITION,
+            'it is too late: the rebuilt tables come into use now',
+          );
+        const { outcome } = await cancelled.ended;
+        if (outcome !== 'cancelled') throw new RpcError(status.UNAVAILABLE, 'the service stops');
+        await change({ building: 0, from_height: 0, is_prepared: false });
+        await fault('reindex cancelled');
+        rebuild = undefined;
+        dropLater([cancelled.generation], 0);
+        log.info({ generation: cancelled.generation }, 'the rebuild was cancelled');
+      }),
+  };
+}
+
+/** @throws RpcError INVALID_ARGUMENT for a height that tables cannot be rebuilt from. */
+function checkFrom(from_height: number, tables: GenerationTables): void {
+  const { height } = tables.tip;
+  if (from_height < 1) throw invalidArgument(`from_height ${from_height} is not a height: the first is 1`);
+  if (height === 0) throw invalidArgument('nothing is indexed yet that could be rebuilt');
+  if (from_height > height)
+    throw invalidArgument(`from_height ${from_height} is above the last indexed block, ${height}`);
+  if (from_height > 1 && tables.planCopy === undefined)
+    throw invalidArgument(
+      `from_height is ${from_height}, but these tables can only be rebuilt from the first block: ask for 1`,
+    );
+}

@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import type { Endpoints } from '../common/chain/endpoints.js';
+import { readMigrations, type Target } from '../common/clickhouse/migrate.js';
+import type { FaultPoint } from '../common/fault.js';
+import type { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
+import type { Log } from '../common/log.js';
+import type { Metrics } from '../common/metrics.js';
+import { packageRoot } from '../common/paths.js';
+import type {
+  CopyPlan,
+  GenerationTables,
+  OpenOptions,
+  RebuildableService,
+} from '../common/reindex/tables.js';
+import type { TxConfig } from './config.js';
+import { ingest } from './ingest/ingest.js';
+import { resolveStoresFrom } from './ingest/stores.js';
+import { createHead } from './read/head.js';
+import { lookAtTables } from './read/look.js';
+import { createReader, type Reader } from './read/reader.js';
+import { takeOver, takeOverRecovered } from './read/take-over.js';
+import { readPosition } from './store/cursor.js';
+import { aboveCursor, paramsOf } from './store/remove.js';
+import { createTxStore } from './store/store.js';
+import { tablesOf } from './store/tables.js';
+
+/** Everything that is opened on one generation of the tx service's tables. */
+export interface TxTables extends GenerationTables {
+  readonly reader: Reader;
+  /** What keeps the tables from being written; '' once nothing does. */
+  readonly hindrance: () => string;
+}
+
+export interface RebuildableTxOptions {
+  readonly config: TxConfig;
+  readonly blocks: BlockServiceClient;
+  /** Asked for the owners of Move stores that are older than the index; without URLs elsewhere. */
+  readonly rest: Endpoints;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly fault?: FaultPoint | undefined;
+}
+
+/** Queries of a kind that run at once: the embedded engine takes one at a time, a server many. */
+const [atOnceEmbedded, atOnceServer] = [1, 4];
+
+/** The tx service as one whose tables can be rebuilt. */
+export function rebuildableTx(options: RebuildableTxOptions): RebuildableService<TxTables> {
+  const { config } = options;
+  return {
+    name: 'tx',
+    base: { database: `${config.CLICKHOUSE_DATABASE}_tx`, cluster: config.CLICKHOUSE_CLUSTER },
+    migrations: readMigrations(join(packageRoot, 'services/tx/schema')),
+    open: (opened) => openTxTables(options, opened),
+  };
+}
+
+function openTxTables(options: RebuildableTxOptions, opened: OpenOptions): TxTables {
+  const { config, blocks, rest, log, metrics } = options;
+  const { target, database, writer, isInUse, signal } = opened;
+  const [tables, head] = [tablesOf(target), createHead()];
+  const reader = createReader({
+    database,
+    tables,
+    head,
+    cacheBytes: config.BODY_CACHE_MB * 1024 * 1024,
+    atOnce: config.CLICKHOUSE_URL === '' ? atOnceEmbedded : atOnceServer,
+    writesToo: config.ROLE !== 'serve',
+  });
+  const store = createTxStore({
+    database: writer,
+    target,
+    log,
+    fault: options.fault,
+    resolveStores: rest.urls.length === 0 ? undefined : resolveStoresFrom(rest, signal),
+    onWritten: (written) => takeOver(reader, head, written),
+    onRecovered: (position) => takeOverRecovered(head, position),
+    onUnwind: (position) => head.cutTo(position),
+  });
+  let hindrance = 'the block service has not answered yet';
+  return {
+    reader,
+    hindrance: () => hindrance,
+    get tip() {
+      const { height, hash, internal_height } = head.position;
+      return { height, hash, tracks: { internal_txs: internal_height } };
+    },
+    get revision() {
+      return head.revision;
+    },
+    reviseAbove: (revision) => head.reviseAbove(revision),
+    ring: () => head.bell.ring(),
+    look: () => lookAtTables(database, tables, head),
+    ingest: () =>
+      ingest({
+        config,
+        name: () => (isInUse() ? 'tx' : 'tx_rebuild'),
+        blocks,
+        store,
+        head,
+        log,
+        metrics,
+        signal,
+        onHindrance: (reason) => {
+          hindrance = reason;
+        },
+      }),
+    hold: (work) => store.hold(work),
+    hashes: (from, to) => store.hashes(from, to),
+    unwind: (height) => store.unwind(height),
+    planCopy: (height) => planCopy(opened, target, height),
+  };
+}
+
+/** Rows up to the end of a batch never change while later blocks are written. */
+async function planCopy({ writer }: OpenOptions, target: Target, height: number): Promise<CopyPlan> {
+  const position = await readPosition(writer, tablesOf(target), height);
+  const params = paramsOf(position);
+  return {
+    tables: aboveCursor.map(([table, above]) => ({ table, condition: `NOT (${above})`, params })),
+    holds: false,
+  };
+}

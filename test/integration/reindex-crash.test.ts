@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { packageRoot } from '../../services/common/paths.js';
+import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { eventually, nodeEnvironment } from '../support/block.js';
+
+const childPath = fileURLToPath(new URL('../support/reindex-crash-child.js', import.meta.url));
+
+describe('a process that is killed with SIGKILL while it rebuilds', function () {
+  this.timeout(600_000);
+  const folder = mkdtempSync(join(tmpdir(), 'weft-reindex-crash-'));
+  const children: ChildProcess[] = [];
+  let node: ReplayNode;
+  before(async () => {
+    node = await startReplayNode({ recording: 'evm', tip: 30 });
+  });
+  after(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await node.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** An answer to an order, by its number. */
+  interface Message {
+    readonly id: number;
+    readonly answer?: unknown;
+    readonly error?: string;
+  }
+
+  interface Run {
+    readonly child: ChildProcess;
+    /** Gives the answer; undefined when the process was killed meanwhile. */
+    ask<T>(order: string, argument?: number): Promise<T | undefined>;
+    stop(): Promise<void>;
+  }
+
+  const isDead = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+
+  async function start(data: string, crashAt = '', log = ''): Promise<Run> {
+    const child = fork(childPath, [], {
+      env: {
+        PATH: process.env['PATH'],
+        WEFT_ROOT: packageRoot,
+        ...nodeEnvironment(node, 'evm'),
+        DATA_DIR: join(folder, data),
+        REINDEX_KEEP_MS: '0',
+        REINDEX_PERCENT: '100',
+        CRASH_AT: crashAt,
+        ...(log === '' ? {} : { CRASH_LOG: log }),
+      },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    children.push(child);
+    const waiting = new Map<number, (message: Message | undefined) => void>();
+    child.on('message', (message: Message) => waiting.get(message.id)?.(message));
+    child.on('exit', () => {
+      for (const end of waiting.values()) end(undefined);
+    });
+    const answered = async (id: number): Promise<unknown> => {
+      const message = await new Promise<Message | undefined>((resolve) => waiting.set(id, resolve));
+      waiting.delete(id);
+      if (message === undefined) {
+        assert.equal(child.signalCode, 'SIGKILL', `it ended by itself with code ${child.exitCode}`);
+        return undefined;
+      }
+      assert.equal(message.error, undefined);
+      return message.answer;
+    };
+    await answered(0);
+    let asked = 0;
+    return {
+      child,
+      async ask<T>(order: string, argument = 0): Promise<T | undefined> {
+        if (isDead(child)) return undefined;
+        const id = ++asked;
+        const answer = answered(id);
+        child.send({ id, order, argument });
+        return (await answer) as T | undefined;
+      },
+      async stop() {
+        const exited = once(child, 'exit');
+        child.kill('SIGTERM');
+        assert.deepEqual(await exited, [0, null]);
+      },
+    };
+  }
+
+  /** Waits until a generation is the only one that has tables, or the process is killed: then false. */
+  async function isAlone(run: Run, generation: number): Promise<boolean> {
+    await eventually(
+      async () => {
+        const found = await run.ask<string[]>('generations');
+        return found === undefined || (found.length === 1 && found[0]?.endsWith(`_g${generation}`) === true);
+      },
+      `generation ${generation} alone`,
+      90_000,
+    );
+    return !isDead(run.child);
+  }
+
+  /** The points that a rebuild passes, in order; some of them in the middle of what is done there. */
+  const places = [
+    'reindex begun',
+    'reindex tables made',
+    'reindex copy',
+    'reindex copy#4',
+    'reindex copied',
+    'reindex prepared',
+    'write bodies',
+    'write blocks',
+    'reindex swap',
+    'reindex swapped',
+    'reindex drop table',
+    'reindex drop table#3',
+    'reindex drop database',
+  ];
+
+  it('goes on with the step it was in, killed at one after the other, and ends with the same rows', async () => {
+    const log = join(folder, 'points.log');
+    const first = await start('data', '', log);
+    const reaches = (height: number): Promise<void> =>
+      eventually(
+        async () => (await first.ask<{ height: number }[][]>('contents', 1))?.[1]?.at(-1)?.height === height,
+        `height ${height}`,
+        90_000,
+      );
+    // Blocks in several batches, so that there is something to copy below a height.
+    await reaches(30);
+    node.setTip(90);
+    await reaches(90);
+    const before = await first.ask<unknown[][]>('contents', 1);
+    await first.ask('rebuild', 60);
+    assert.ok(await isAlone(first, 2));
+    assert.deepEqual(await first.ask('contents', 2), before);
+    await first.stop();
+    const passed = new Set(readFileSync(log, 'utf8').trim().split('\n'));
+    for (const point of passed)
+      assert.ok(!point.startsWith('reindex') || places.includes(point), `nobody is killed at ${point}`);
+
+    for (const [index, place] of places.entries()) {
+      const run = await start('data', place);
+      if (index === 0) void run.ask('rebuild', 60);
+      assert.equal(await isAlone(run, 3), false, `it was not killed at ${place}`);
+    }
+    const last = await start('data');
+    assert.ok(await isAlone(last, 3));
+    assert.deepEqual(await last.ask('contents', 3), before);
+    await last.stop();
+  });
+});

@@ -1,0 +1,343 @@
+import assert from 'node:assert/strict';
+import { status } from '@grpc/grpc-js';
+import { RpcError } from '../../services/common/errors.js';
+import { Phase } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
+import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
+import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { eventually } from '../support/block.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+import { vmOf } from '../support/facts.js';
+import { connectReindex, generationsOf, tableContents } from '../support/reindex.js';
+import { type Stack, startStack } from '../support/stack.js';
+
+const options = { name: 'test.damage' };
+
+describe('rebuilding the tables of the tx service', function () {
+  this.timeout(240_000);
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  interface Subject extends Stack, ReturnType<typeof connectReindex> {
+    readonly node: ReplayNode;
+    readonly prefix: string;
+    stop(): Promise<void>;
+  }
+
+  /** Starts everything on a replayed chain and waits until it is indexed. */
+  async function start(
+    given: {
+      recording?: string;
+      tip?: number;
+      node?: ReplayNode;
+      env?: Record<string, string>;
+      fault?: (point: string) => void | Promise<void>;
+    } = {},
+  ): Promise<Subject> {
+    const recording = given.recording ?? 'evm';
+    const node =
+      given.node ??
+      (await startReplayNode({ recording, ...(given.tip === undefined ? {} : { tip: given.tip }) }));
+    if (given.node === undefined) closing.push(() => node.close());
+    const prefix = given.env?.['CLICKHOUSE_DATABASE'] ?? uniquePrefix();
+    const stack = await startStack(node, {
+      vm: vmOf(recording as 'evm'),
+      env: { CLICKHOUSE_DATABASE: prefix, REINDEX_KEEP_MS: '100', REINDEX_PERCENT: '100', ...given.env },
+      ...(given.fault === undefined ? {} : { fault: given.fault }),
+    });
+    const reindex = connectReindex(stack.tx.address);
+    let isStopped = false;
+    const stop = async (): Promise<void> => {
+      if (isStopped) return;
+      isStopped = true;
+      reindex.close();
+      await stack.stop();
+    };
+    closing.push(stop);
+    await stack.reaches(node.tip(), recording === 'evm');
+    return { ...stack, ...reindex, node, prefix, stop };
+  }
+
+  const fails = (call: Promise<unknown>, code: status, words: RegExp): Promise<void> =>
+    assert.rejects(call, (error) => {
+      assert.ok(error instanceof RpcError, String(error));
+      assert.equal(status[error.code], status[code]);
+      assert.match(error.message, words);
+      return true;
+    });
+
+  /** Resolves when only these generations have tables. */
+  const onlyLeft = async (prefix: string, ...names: string[]): Promise<void> => {
+    const database = await testDatabase();
+    await eventually(
+      async () => {
+        const found = await generationsOf(database, `${prefix}_tx`);
+        return JSON.stringify(found) === JSON.stringify(names.map((name) => `${prefix}_tx${name}`));
+      },
+      `only the tables ${names}`,
+      10_000,
+    );
+  };
+
+  for (const recording of ['evm', 'move', 'wasm']) {
+    it(`makes the same rows again of the ${recording} chain, without asking the node for blocks`, async () => {
+      const { node, prefix, rebuild, get } = await start({ recording });
+      const database = await testDatabase();
+      const before = await tableContents(database, `${prefix}_tx`);
+      assert.ok((before[2]?.length ?? 0) > 100, 'there is something to rebuild');
+      const page = await get<{ pagination: { next_key: string } }>('/indexer/tx/v1/txs?pagination.limit=7');
+      const path = `/indexer/tx/v1/txs?pagination.limit=7&pagination.key=${page.pagination.next_key}`;
+      const second = await get(path);
+
+      node.resetRequests();
+      const told = await rebuild(1);
+      assert.equal(node.requests()['rpc.block'] ?? 0, 0);
+      assert.equal(node.requests()['rest.txs_block'] ?? 0, 0);
+      assert.equal(told.at(-1)?.phase, Phase.DONE);
+      assert.equal(told.at(-1)?.height, node.tip());
+      assert.deepEqual(await tableContents(database, `${prefix}_tx_g2`), before);
+      assert.deepEqual(await get(path), second, 'a key from before leads to the same page');
+      await onlyLeft(prefix, '_g2');
+      node.advance(3);
+      await eventually(
+        async () => (await get<{ height: number }>('/status')).height === node.tip(),
+        'new blocks',
+      );
+    });
+  }
+
+  it('heals tables that were damaged, the cached answers included', async () => {
+    const { prefix, rebuild, get } = await start({ env: { BODY_CACHE_MB: '0' } });
+    const database = await testDatabase();
+    const before = await tableContents(database, `${prefix}_tx`);
+    for (const [table, condition] of [
+      ['account_items', 'ord % 3 = 1'],
+      ['account_heads', '1'],
+      ['hashes', "kind = 'evm_tx'"],
+      ['bodies', "kind = 'internal_tx' AND sequence > 10"],
+      ['msg_set_txs', 'sequence < 50'],
+    ])
+      await database.command(`DELETE FROM ${prefix}_tx.${table} WHERE ${condition}`, {}, options);
+    const path = '/indexer/tx/v1/txs?msgs=minievm.evm.v1.MsgCall';
+    const damaged = await get<{ pagination: { total: string } }>(path);
+    await rebuild(1);
+    assert.deepEqual(await tableContents(database, `${prefix}_tx_g2`), before);
+    await eventually(async () => {
+      const healed = await get<{ pagination: { total: string } }>(path);
+      return Number(healed.pagination.total) > Number(damaged.pagination.total);
+    }, 'an answer from the new tables');
+  });
+
+  it('rebuilds from a height, with what lies below as it was', async () => {
+    const { node, prefix, rebuild, reaches } = await start({ tip: 30 });
+    node.setTip(157);
+    await reaches(157, true);
+    const database = await testDatabase();
+    const before = await tableContents(database, `${prefix}_tx`);
+    // One body below the height and those of the blocks above it.
+    const [row] = await database.rows<{ below: number }>(
+      `SELECT max(last_sequence) AS below FROM ${prefix}_tx.blocks WHERE height < 50`,
+      {},
+      options,
+    );
+    const below = row?.below ?? 0;
+    assert.ok(below > 5);
+    await database.command(
+      `DELETE FROM ${prefix}_tx.bodies WHERE kind = 'tx' AND (sequence = 3 OR sequence > ${below})`,
+      {},
+      options,
+    );
+    const told = await rebuild(50);
+    assert.ok(told.every(({ from_height }) => from_height === 50));
+    const expected = before.map((rows) => rows.filter((each) => !isTxBody(each, 3)));
+    assert.deepEqual(await tableContents(database, `${prefix}_tx_g2`), expected);
+    // The last height, and then all: generations follow each other.
+    await rebuild(157);
+    assert.deepEqual(await tableContents(database, `${prefix}_tx_g3`), expected);
+    await rebuild(1);
+    assert.deepEqual(await tableContents(database, `${prefix}_tx_g4`), before);
+    await onlyLeft(prefix, '_g4');
+  });
+
+  it('answers every call right all the while, as the chain goes on', async () => {
+    const { node, rebuild, url, get } = await start({
+      tip: 100,
+      env: { CACHE_MB: '0' },
+    });
+    let isOver = false;
+    let [reads, height] = [0, 0];
+    const known = new Map<string, unknown>();
+    const reader = async (): Promise<void> => {
+      while (!isOver) {
+        const now = await get<{ height: number }>('/status');
+        // The chain goes on as fast as the index follows, however slow the machine is.
+        if (now.height === node.tip()) node.advance(1);
+        assert.ok(now.height >= height, `the height went back from ${height} to ${now.height}`);
+        height = Math.max(height, now.height);
+        for (const path of [
+          '/indexer/tx/v1/txs/by_height/23',
+          '/indexer/tx/v1/evm-txs?pagination.reverse=false&pagination.limit=5&pagination.count_total=false',
+          '/indexer/tx/v1/evm-internal-txs/by_height/40',
+          `/indexer/tx/v1/txs/by_height/${now.height}`,
+        ]) {
+          const response = await fetch(url + path);
+          const answer = await response.json();
+          assert.equal(response.status, 200, `${path}: ${JSON.stringify(answer)}`);
+          assert.deepEqual(answer, known.get(path) ?? answer, path);
+          known.set(path, answer);
+          reads += 1;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    const reading = reader();
+    try {
+      await rebuild(1);
+      await rebuild(60);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    } finally {
+      isOver = true;
+    }
+    await reading;
+    assert.ok(reads > 50, `${reads} answers were compared`);
+  });
+
+  it('unwinds both when the chain is rolled back meanwhile', async () => {
+    for (const where of ['reindex copy', 'reindex prepared', 'reindex swap']) {
+      let [armed, reached] = [true, 0];
+      let goOn = (): void => {};
+      const waiting = new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      const { node, prefix, rebuild, get, stop } = await start({
+        tip: 120,
+        fault: async (point) => {
+          if (point !== where || !armed) return;
+          armed = false;
+          reached += 1;
+          await waiting;
+        },
+      });
+      const rebuilding = rebuild(80);
+      await eventually(() => reached === 1, where);
+      node.fork(60, { tip: 130 });
+      if (where === 'reindex swap') setTimeout(goOn, 500);
+      else {
+        await eventually(
+          async () => (await get<{ height: number }>('/status')).height === 130,
+          'the new chain',
+        );
+        goOn();
+      }
+      await rebuilding;
+      await eventually(async () => {
+        const now = await get<{ height: number; internal_tx_height: number }>('/status');
+        return now.height === 130 && now.internal_tx_height === 130;
+      }, 'the new chain in the new tables');
+      const database = await testDatabase();
+      const rebuilt = await tableContents(database, `${prefix}_tx_g2`);
+      await stop();
+      const fresh = await start({ node, env: {} });
+      assert.deepEqual(rebuilt, await tableContents(database, `${fresh.prefix}_tx`), where);
+      await fresh.stop();
+    }
+  });
+
+  it('says what cannot be done', async () => {
+    let holds = false;
+    const { client, rebuild, prefix, node } = await start({
+      tip: 60,
+      fault: async (point) => {
+        while (holds && point === 'reindex prepared') await new Promise((resolve) => setTimeout(resolve, 10));
+      },
+    });
+    closing.push(() => {
+      holds = false;
+    });
+    await fails(rebuild(0), status.INVALID_ARGUMENT, /from_height 0 /);
+    await fails(rebuild(61), status.INVALID_ARGUMENT, /from_height 61 is above the last indexed block, 60/);
+    const watch = async (): Promise<void> => {
+      for await (const _ of streamRpc(client.watchReindex.bind(client), {})) {
+        // until it ends
+      }
+    };
+    await fails(watch(), status.NOT_FOUND, /not being rebuilt/);
+    await fails(callRpc(client.cancelReindex.bind(client), {}), status.NOT_FOUND, /not being rebuilt/);
+
+    holds = true;
+    const first = rebuild(1);
+    await onlyLeft(prefix, '', '_g2');
+    await fails(rebuild(5), status.ALREADY_EXISTS, /rebuilt already, from height 1/);
+    const ends = Promise.all([
+      fails(first, status.CANCELLED, /cancelled/),
+      fails(watch(), status.CANCELLED, /cancelled/),
+    ]);
+    const cancelled = callRpc(client.cancelReindex.bind(client), {});
+    holds = false;
+    await cancelled;
+    await ends;
+    await onlyLeft(prefix, '');
+    await fails(callRpc(client.cancelReindex.bind(client), {}), status.NOT_FOUND, /not being rebuilt/);
+
+    assert.equal((await rebuild(60)).at(-1)?.phase, Phase.DONE);
+    await onlyLeft(prefix, '_g3');
+    node.advance(1);
+  });
+
+  it('goes on after a stop, and leaving the stream does not end it', async () => {
+    const prefix = uniquePrefix();
+    let holds = true;
+    const first = await start({
+      env: { CLICKHOUSE_DATABASE: prefix },
+      fault: async (point) => {
+        while (holds && point === 'reindex prepared') await new Promise((resolve) => setTimeout(resolve, 10));
+      },
+    });
+    closing.push(() => {
+      holds = false;
+    });
+    const leaving = new AbortController();
+    const left = first.rebuild(1, leaving.signal);
+    await onlyLeft(prefix, '', '_g2');
+    leaving.abort();
+    await left;
+    const told = (async () => {
+      for await (const _ of streamRpc(first.client.watchReindex.bind(first.client), {})) {
+        // until it ends
+      }
+    })();
+    const ended = fails(told, status.UNAVAILABLE, /goes on with its next start/);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const stopping = first.stop();
+    holds = false;
+    await stopping;
+    await ended;
+
+    const second = await start({ node: first.node, env: { CLICKHOUSE_DATABASE: prefix } });
+    await onlyLeft(prefix, '_g2');
+    const { height } = await second.get<{ height: number }>('/status');
+    assert.equal(height, 157);
+  });
+
+  it('is followed by processes that only serve', async () => {
+    const { node, prefix, rebuild, get } = await start({ tip: 80 });
+    const serving = await start({ node, env: { CLICKHOUSE_DATABASE: prefix, ROLE: 'serve' } });
+    await fails(serving.rebuild(1), status.FAILED_PRECONDITION, /only answers/);
+    await rebuild(1);
+    await onlyLeft(prefix, '_g2');
+    node.advance(2);
+    for (const each of [get, serving.get])
+      await eventually(
+        async () => (await each<{ height: number }>('/status')).height === 82,
+        'new blocks from the new tables',
+      );
+    assert.deepEqual(await serving.get('/indexer/tx/v1/txs'), await get('/indexer/tx/v1/txs'));
+  });
+});
+
+/** Whether a row is the body of the tx with a sequence. */
+function isTxBody(row: unknown, sequence: number): boolean {
+  const { kind, sequence: own, body } = row as { kind?: string; sequence?: number; body?: string };
+  return body !== undefined && kind === 'tx' && own === sequence;
+}

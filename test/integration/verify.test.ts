@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { UserError } from '../../services/common/errors.js';
+import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { verifyCommand } from '../../tools/verify/cli.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+import { readFacts, vmOf } from '../support/facts.js';
+import { type Stack, startStack } from '../support/stack.js';
+
+const options = { name: 'test.damage' };
+/** Nothing from memory: what the tables say is compared. */
+const uncached = { CACHE_MB: '0', BODY_CACHE_MB: '0' };
+
+describe('weft verify', function () {
+  this.timeout(180_000);
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  async function startNode(...args: Parameters<typeof startReplayNode>): Promise<ReplayNode> {
+    const node = await startReplayNode(...args);
+    closing.push(() => node.close());
+    return node;
+  }
+
+  async function start(node: ReplayNode, vm: string, env: Record<string, string> = {}): Promise<Stack> {
+    const stack = await startStack(node, { vm, env: { ...uncached, ...env } });
+    let isStopped = false;
+    const stop = async (): Promise<void> => {
+      if (isStopped) return;
+      isStopped = true;
+      await stack.stop();
+    };
+    closing.push(stop);
+    return { ...stack, stop };
+  }
+
+  /** Runs the command; gives its exit code and what it printed, line by line. */
+  async function run(
+    node: ReplayNode,
+    api: string,
+    vm: string,
+    ...args: string[]
+  ): Promise<{ code: number; lines: string[] }> {
+    let printed = '';
+    const screen = {
+      write(text: string) {
+        printed += text;
+      },
+    };
+    const env = {
+      RPC_URL: node.rpc_url,
+      REST_URL: node.rest_url,
+      JSON_RPC_URL: vm === 'evm' ? node.json_rpc_url : '',
+      VM_TYPE: vm,
+      NODE_TIMEOUT_MS: '1000',
+    };
+    const code = await verifyCommand(['--api', api, ...args], env, screen);
+    return { code, lines: printed.split('\n').slice(0, -1) };
+  }
+
+  for (const name of ['evm', 'move', 'wasm-hostile'] as const) {
+    it(`finds nothing in an index of the ${name} chain`, async () => {
+      const facts = readFacts(name);
+      const node = await startNode({ recording: name });
+      const stack = await start(node, vmOf(name));
+      await stack.reaches(node.tip(), name === 'evm');
+      const { code, lines } = await run(node, stack.url, vmOf(name), '--all');
+      assert.equal(lines[0], `blocks: ${facts.height} compared, no difference`);
+      assert.equal(lines[1], `txs: ${facts.txs_total} compared, no difference`);
+      if (name === 'evm') {
+        assert.equal(lines[2], `receipts: ${facts.evm_txs_total} compared, no difference`);
+        assert.match(lines[3] ?? '', /^internal txs: [1-9]\d+ compared, no difference$/);
+      } else assert.ok(!lines.some((line) => /receipts|internal/.test(line)));
+      assert.equal(code, 0);
+
+      const sample = await run(node, stack.url, vmOf(name), '--from', '10', '--to', '60', '--sample', '7');
+      assert.equal(sample.code, 0);
+      assert.equal(sample.lines[0], 'blocks: 7 compared, no difference');
+    });
+  }
+
+  it('prints exactly the differences that were made', async () => {
+    const node = await startNode({ recording: 'evm' });
+    const prefix = uniquePrefix();
+    const first = await start(node, 'evm', { CLICKHOUSE_DATABASE: prefix });
+    await first.reaches(157, true);
+    const { txs } = await first.get<{ txs: { txhash: string; gas_used: string }[] }>(
+      '/indexer/tx/v1/txs?pagination.reverse=false',
+    );
+    const receipts = await first.get<{ txs: { transactionHash: string; gasUsed: string }[] }>(
+      '/indexer/tx/v1/evm-txs?pagination.reverse=false',
+    );
+    const { block } = await first.get<{ block: { hash: string } }>('/indexer/block/v1/blocks/33');
+    const traced = await first.get<{ internal_txs: { hash: string; height: number }[] }>(
+      '/indexer/tx/v1/evm-internal-txs?pagination.reverse=false',
+    );
+    await first.stop();
+
+    const database = await testDatabase();
+    const [changed, lost, receipt] = [txs[4], txs[9], receipts.txs[2]];
+    const frame = traced.internal_txs[5];
+    assert.ok(changed !== undefined && lost !== undefined && receipt !== undefined && frame !== undefined);
+    const frames = traced.internal_txs.filter(({ hash }) => hash === frame.hash).length;
+    const tx_db = `${prefix}_tx`;
+    const rewrite = async (kind: string, sequence: number, from: string, to: string): Promise<void> => {
+      const where = `kind = '${kind}' AND sequence = ${sequence}`;
+      const [row] = await database.rows<{ body: string }>(
+        `SELECT body FROM ${tx_db}.bodies WHERE ${where}`,
+        {},
+        options,
+      );
+      assert.ok(row !== undefined, where);
+      assert.ok(row.body.includes(from), `${from} in ${row.body}`);
+      await database.command(`DELETE FROM ${tx_db}.bodies WHERE ${where}`, {}, options);
+      const body = row.body.replace(from, to);
+      await database.insert(`${tx_db}.bodies`, JSON.stringify({ kind, sequence, body }), options);
+    };
+    await rewrite('tx', 5, `"gas_used":"${changed.gas_used}"`, '"gas_used":"17"');
+    await rewrite('evm_tx', 3, `"gasUsed":"${receipt.gasUsed}"`, '"gasUsed":"0x11"');
+    for (const statement of [
+      `DELETE FROM ${tx_db}.hashes WHERE kind = 'tx' AND hash = '${lost.txhash.toLowerCase()}'`,
+      `DELETE FROM ${tx_db}.internal_blocks WHERE height = ${frame.height}`,
+      `DELETE FROM ${prefix}_block.blocks WHERE height = 33`,
+    ])
+      await database.command(statement, {}, options);
+
+    const second = await start(node, 'evm', { CLICKHOUSE_DATABASE: prefix });
+    await second.reaches(157, true);
+    const { code, lines } = await run(node, second.url, 'evm', '--all');
+    assert.equal(code, 1);
+    const { height } = lost as unknown as { height: string };
+    assert.deepEqual(
+      lines.filter((line) => !/ compared, /.test(line)).sort(),
+      [
+        `block 33: hash: index nothing, node ${block.hash}`,
+        `internal txs of ${frame.hash}: number of call frames: index 0, node ${frames}`,
+        `receipt ${receipt.transactionHash}: gasUsed: index 0x11, node ${receipt.gasUsed}`,
+        `tx ${changed.txhash}: gas_used: index 17, node ${changed.gas_used}`,
+        `tx ${lost.txhash}: found by its hash: index nothing, node ${height}`,
+      ].sort(),
+    );
+    assert.equal(lines.filter((line) => /: \d+ compared, 1 difference$/.test(line)).length, 3);
+    assert.equal(lines.filter((line) => /: \d+ compared, 2 differences$/.test(line)).length, 1);
+  });
+
+  it('prints what the index cannot answer for want of a row, and a chain that is another one', async () => {
+    const node = await startNode({ recording: 'evm', tip: 60 });
+    const prefix = uniquePrefix();
+    const stack = await start(node, 'evm', { CLICKHOUSE_DATABASE: prefix });
+    await stack.reaches(60, true);
+    const database = await testDatabase();
+    await database.command(`DELETE FROM ${prefix}_tx.bodies WHERE kind = 'tx' AND sequence = 8`, {}, options);
+    const hole = await run(node, stack.url, 'evm', '--all');
+    assert.equal(hole.code, 1);
+    const [line] = hole.lines.filter((each) => !/ compared, /.test(each));
+    assert.match(line ?? '', /^txs of block \d+: answer: index http.* HTTP 503 .*, node answers$/);
+
+    const other = await startNode({ recording: 'evm', tip: 60 });
+    other.fork(59, { tip: 60 });
+    const forked = await run(other, stack.url, 'evm', '--from', '58', '--to', '60');
+    assert.equal(forked.code, 1);
+    assert.ok(
+      forked.lines.some((each) => /^block 59: hash: index [0-9A-F]{64}, node [0-9A-F]{64}$/.test(each)),
+    );
+    assert.ok(!forked.lines.some((each) => /^block 58: hash/.test(each)));
+    other.setTip(55);
+    const shorter = await run(other, stack.url, 'evm', '--from', '50');
+    assert.ok(shorter.lines.includes('the chain: last height: index 60, node 55'));
+  });
+
+  it('ends with 75 when a side does not answer, and says what is wrong with the options', async () => {
+    const node = await startNode({ recording: 'wasm', tip: 20 });
+    const stack = await start(node, 'wasm');
+    await stack.reaches(20);
+    for (const args of [
+      ['--rpc-url', 'http://127.0.0.1:9'],
+      ['--api', 'http://127.0.0.1:9'],
+    ]) {
+      const { code, lines } = await run(node, stack.url, 'wasm', ...args);
+      assert.equal(code, 75);
+      assert.match(lines.at(-1) ?? '', /^not compared to the end: /);
+    }
+    node.faults({ fail_one_in: 1 });
+    assert.equal((await run(node, stack.url, 'wasm')).code, 75);
+    node.faults({});
+    assert.equal((await run(node, stack.url, 'wasm')).code, 0);
+    for (const [args, words] of [
+      [['--from', '0'], /--from "0" must be/],
+      [['--from', '5', '--to', '4'], /--from 5 is above --to 4/],
+      [['--from', '21'], /above the last height, 20/],
+      [['--to', '21'], /above the last indexed block, 20/],
+      [['--sample', 'x'], /--sample "x" must be/],
+      [['--all', '--sample', '3'], /exclude each other/],
+      [['--rpc-url', 'nonsense'], /RPC_URL/],
+    ] as const) {
+      await assert.rejects(run(node, stack.url, 'wasm', ...args), (error) => {
+        assert.ok(error instanceof UserError, String(error));
+        assert.match(error.message, words);
+        return true;
+      });
+    }
+  });
+});

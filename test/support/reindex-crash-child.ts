@@ -1,0 +1,62 @@
+/*
+ * A whole indexer, as crash-child.ts, that is told by messages to rebuild the tables of the tx
+ * service, and that kills itself at a point between two steps (CRASH_AT, `point#times`).
+ */
+import { appendFileSync } from 'node:fs';
+import { blockSettings } from '../../services/block/config.js';
+import { startBlock } from '../../services/block/main.js';
+import { openDatabase } from '../../services/common/clickhouse/open.js';
+import { loadSettings } from '../../services/common/config.js';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import { txSettings } from '../../services/tx/config.js';
+import { startTx } from '../../services/tx/main.js';
+import { connectReindex, generationsOf, tableContents } from './reindex.js';
+
+const env = process.env;
+const [point, times] = (env['CRASH_AT'] ?? '').split('#');
+let passed = 0;
+const fault = (where: string): void => {
+  if (env['CRASH_LOG'] !== undefined) appendFileSync(env['CRASH_LOG'], `${where}\n`);
+  if (where === point && ++passed > Number(times ?? 0)) process.kill(process.pid, 'SIGKILL');
+};
+
+const shared = { log: createLog('error', 2), metrics: createMetrics() };
+const config = loadSettings(blockSettings, env);
+const database = await openDatabase(config);
+const block = await startBlock({ ...shared, database, config, addresses: ['127.0.0.1:0'] });
+const tx = await startTx({
+  ...shared,
+  fault,
+  database,
+  config: loadSettings(txSettings, { ...env, BLOCK_SERVICE_ADDR: block.address }),
+  addresses: ['127.0.0.1:0'],
+});
+const { rebuild, close } = connectReindex(tx.address);
+const base = `${config.CLICKHOUSE_DATABASE}_tx`;
+
+/** What a message asks for, and its answer. */
+const orders: Readonly<Record<string, (argument: number) => Promise<unknown>>> = {
+  rebuild: async (from_height) => {
+    await rebuild(from_height);
+    return 'done';
+  },
+  generations: () => generationsOf(database, base),
+  contents: (generation) => tableContents(database, generation === 1 ? base : `${base}_g${generation}`),
+};
+process.on('message', ({ id, order, argument }: { id: number; order: string; argument: number }) => {
+  void orders[order]?.(argument).then(
+    (answer) => process.send?.({ id, answer }),
+    (error: unknown) => process.send?.({ id, error: String(error) }),
+  );
+});
+process.send?.({ id: 0, answer: 'up' });
+process.on('SIGTERM', () => {
+  void (async () => {
+    close();
+    await tx.stop();
+    await block.stop();
+    await database.close();
+    process.exit(0);
+  })();
+});

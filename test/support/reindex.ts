@@ -1,0 +1,57 @@
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { type Progress, ReindexServiceClient } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
+import { connectRpc, streamRpc } from '../../services/common/rpc/client.js';
+
+const look = { name: 'test.look' };
+
+/** Everything in the tx service's tables that does not depend on how blocks were cut into batches. */
+const contents: readonly string[] = [
+  'SELECT height, hash, parent_hash, timestamp, last_sequence, tx_count, last_evm_sequence, evm_tx_count FROM {db}.blocks ORDER BY height',
+  'SELECT height, hash, last_sequence, frame_count FROM {db}.internal_blocks ORDER BY height',
+  'SELECT kind, sequence, body FROM {db}.bodies ORDER BY kind, sequence',
+  'SELECT kind, hash, sequence, body_count FROM {db}.hashes ORDER BY kind, hash, sequence',
+  'SELECT list, account, ord, sequence, msg_set FROM {db}.account_items ORDER BY list, account, ord',
+  'SELECT list, account, max(h.ord) AS length, argMax(latest, h.sequence) AS newest FROM {db}.account_heads AS h GROUP BY list, account ORDER BY list, account',
+  'SELECT msg_set, msgs, first_sequence FROM {db}.msg_sets ORDER BY msg_set',
+  'SELECT msg_set, sequence FROM {db}.msg_set_txs ORDER BY msg_set, sequence',
+  'SELECT store, owner FROM {db}.stores ORDER BY store, owner',
+  'SELECT chain_id, vm_type FROM {db}.chain',
+];
+
+/** The rows of a generation, table by table. @param name its database. */
+export async function tableContents(database: Database, name: string): Promise<unknown[][]> {
+  const all: unknown[][] = [];
+  for (const sql of contents) all.push(await database.rows(sql.replace('{db}', name), {}, look));
+  return all;
+}
+
+/** The databases and tables that a service has, its control tables left out. */
+export async function generationsOf(database: Database, base: string): Promise<string[]> {
+  const rows = await database.rows<{ database: string }>(
+    `SELECT DISTINCT database FROM system.tables WHERE startsWith(database, {base:String}) AND NOT startsWith(name, 'generation') ORDER BY database`,
+    { base },
+    look,
+  );
+  return rows.map((row) => row.database);
+}
+
+/** A client of a service's rebuilding. */
+export function connectReindex(address: string): {
+  readonly client: ReindexServiceClient;
+  /** Begins a rebuild and gives what was told of it, when it has ended. */
+  rebuild(from_height: number, signal?: AbortSignal): Promise<Progress[]>;
+  close(): void;
+} {
+  const client = connectRpc(ReindexServiceClient, address);
+  return {
+    client,
+    async rebuild(from_height, signal) {
+      const told: Progress[] = [];
+      for await (const { progress } of streamRpc(client.reindex.bind(client), { from_height }, { signal })) {
+        if (progress !== undefined) told.push(progress);
+      }
+      return told;
+    },
+    close: () => client.close(),
+  };
+}

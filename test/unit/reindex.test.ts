@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { UserError } from '../../services/common/errors.js';
+import { Phase, type Progress } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
+import { isControlTable, targetOf } from '../../services/common/reindex/generations.js';
+import { paced } from '../../services/common/reindex/pace.js';
+import { createRate } from '../../services/common/reindex/rate.js';
+import { isNear } from '../../services/common/reindex/tables.js';
+import { readOrder, reindexCommand } from '../../tools/reindex/cli.js';
+import { progressLine } from '../../tools/reindex/show.js';
+import { liveLine } from '../../tools/terminal.js';
+import { heightsToCheck } from '../../tools/verify/heights.js';
+
+describe('generations of tables', () => {
+  it('have databases of their own, but for the first', () => {
+    const base = { database: 'weft_tx', cluster: 'c' };
+    assert.deepEqual(targetOf(base, 1), base);
+    assert.deepEqual(targetOf(base, 12), { database: 'weft_tx_g12', cluster: 'c' });
+    assert.deepEqual(
+      ['generations', 'generations_local', 'generation_migrations', 'migrations', 'bodies'].map(
+        isControlTable,
+      ),
+      [true, true, true, false, false],
+    );
+  });
+
+  it('are near when no track lags by more', () => {
+    const tip = (height: number, traces?: number) => ({
+      height,
+      hash: '',
+      tracks: traces === undefined ? {} : { traces },
+    });
+    assert.equal(isNear(tip(7, 5), tip(10, 5), 3), true);
+    assert.equal(isNear(tip(6, 5), tip(10, 5), 3), false);
+    assert.equal(isNear(tip(10, 5), tip(10, 9), 3), false);
+    assert.equal(isNear(tip(10), tip(10, 3), 3), true);
+    assert.equal(isNear(tip(12, 9), tip(10, 8), 0), true);
+  });
+});
+
+describe('the pace of a rebuild', () => {
+  it('rests as long as a statement took, puts its reads behind those of calls, and can be let go', async () => {
+    const priorities: (string | undefined)[] = [];
+    const database = {
+      rows: async (_: string, __: object, { priority }: { priority?: string }) => {
+        priorities.push(priority);
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        return [];
+      },
+    } as unknown as Database;
+    const pace = paced(database, 25, new AbortController().signal);
+    const run = async (): Promise<number> => {
+      const began = performance.now();
+      await pace.database.rows('', {}, { name: 'test' });
+      return performance.now() - began;
+    };
+    assert.ok((await run()) > 220, 'a quarter of the time at most');
+    pace.setPercent(100);
+    assert.ok((await run()) < 220);
+    assert.deepEqual(priorities, ['write', undefined]);
+  });
+
+  it('is measured over a window, and anew after a rollback', () => {
+    const rate = createRate(10_000);
+    assert.equal(rate.perSecond(), 0);
+    rate.add(0, 100);
+    assert.equal(rate.perSecond(), 0);
+    rate.add(2_000, 300);
+    assert.equal(rate.perSecond(), 100);
+    rate.add(11_000, 1_200);
+    assert.equal(rate.perSecond(), 100);
+    rate.add(12_000, 50);
+    assert.equal(rate.perSecond(), 0);
+    rate.add(13_000, 60);
+    assert.equal(rate.perSecond(), 10);
+  });
+});
+
+describe('weft reindex', () => {
+  const progress = (given: Partial<Progress>): Progress => ({
+    phase: Phase.BUILDING,
+    from_height: 1,
+    height: 0,
+    target_height: 0,
+    blocks_per_second: 0,
+    copied_rows: 0,
+    rows_to_copy: 0,
+    ...given,
+  });
+
+  it('shows a bar', () => {
+    const dots = (n: number): string => '.'.repeat(n);
+    assert.equal(
+      progressLine(progress({ height: 5_000, target_height: 20_000, blocks_per_second: 250 })),
+      `[#######${dots(23)}]  25 %  block 5,000 of 20,000, 250 blocks/s, 1m 00s left`,
+    );
+    assert.equal(
+      progressLine(progress({ from_height: 11, height: 10, target_height: 20 })),
+      `[${dots(30)}]   0 %  block 10 of 20, 0.0 blocks/s`,
+    );
+    assert.match(progressLine(progress({ height: 30, target_height: 20 })), /^\[#{30}\] 100 %/);
+    const copying = { phase: Phase.COPYING, from_height: 50, copied_rows: 1_500, rows_to_copy: 3_000 };
+    assert.equal(
+      progressLine(progress(copying)),
+      `[${'#'.repeat(15)}${dots(15)}]  50 %  copying what lies below block 50: 1,500 of 3,000 rows`,
+    );
+    assert.match(progressLine(progress({ phase: Phase.COPYING })), /0 % {2}making the tables$/);
+  });
+
+  it('writes over its line on a terminal, and prints a line now and then elsewhere', () => {
+    const shown = (isTTY: boolean): string => {
+      let [printed, now] = ['', 0];
+      const screen = {
+        isTTY,
+        write: (text: string) => {
+          printed += text;
+        },
+      };
+      const line = liveLine(screen, () => now);
+      for (const text of ['a', 'b', 'c']) {
+        line.show(text);
+        now += 3_000;
+      }
+      line.end('done');
+      return printed;
+    };
+    assert.equal(shown(true), '\r\x1b[Ka\r\x1b[Kb\r\x1b[Kc\r\x1b[Kdone\n');
+    assert.equal(shown(false), 'a\nc\ndone\n');
+  });
+
+  it('reads its arguments, and says which is wrong', () => {
+    assert.deepEqual(readOrder(['tx', '--from', '7'], {}), {
+      service: 'tx',
+      address: '127.0.0.1:7002',
+      from_height: 7,
+      watch: false,
+      cancel: false,
+    });
+    assert.equal(readOrder(['tx', '--watch'], { TX_GRPC_PORT: '7' })?.address, '127.0.0.1:7');
+    assert.equal(readOrder(['tx', '--cancel', '--address', 'a:1'], {})?.address, 'a:1');
+    assert.equal(readOrder(['--help'], {}), undefined);
+    for (const [args, words] of [
+      [[], /name one service/],
+      [['tx', 'tx', '--from', '1'], /name one service/],
+      [['block', '--from', '1'], /no service "block"/],
+      [['toString', '--from', '1'], /no service "toString"/],
+      [['tx'], /--from 1/],
+      [['tx', '--from', '0'], /"0" is not a height/],
+      [['tx', '--from=-1'], /"-1" is not a height/],
+      [['tx', '--from', '1e3'], /"1e3" is not a height/],
+      [['tx', '--from', '99999999999999999999'], /is not a height/],
+      [['tx', '--from', '1', '--watch'], /one of them/],
+    ] as const)
+      assert.throws(
+        () => readOrder([...args], {}),
+        (error) => error instanceof UserError && words.test(error.message),
+        args.join(' '),
+      );
+  });
+
+  it('ends with 75 where no service answers', async () => {
+    let printed = '';
+    const screen = {
+      write(text: string) {
+        printed += text;
+      },
+    };
+    assert.equal(await reindexCommand(['tx', '--watch', '--address', '127.0.0.1:9'], {}, screen), 75);
+    assert.match(printed, /^127\.0\.0\.1:9: /);
+  });
+});
+
+describe('the heights that weft verify looks at', () => {
+  it('are all of a range, or some that are spread over it', () => {
+    assert.deepEqual(heightsToCheck(5, 8, undefined), [5, 6, 7, 8]);
+    assert.deepEqual(heightsToCheck(5, 8, 4), [5, 6, 7, 8]);
+    assert.deepEqual(heightsToCheck(5, 8, 1), [8]);
+    assert.deepEqual(heightsToCheck(9, 8, 3), []);
+    assert.deepEqual(heightsToCheck(1, 1_000, 2), [1, 1_000]);
+    for (const sample of [3, 7, 100, 998, 999]) {
+      const heights = heightsToCheck(1, 1_000, sample);
+      assert.equal(new Set(heights).size, sample);
+      assert.deepEqual([heights[0], heights.at(-1)], [1, 1_000]);
+      assert.deepEqual(
+        heights,
+        [...heights].sort((a, b) => a - b),
+      );
+    }
+  });
+});
