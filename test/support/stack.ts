@@ -9,6 +9,8 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics, type Metrics } from '../../services/common/metrics.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { type Gateway, startGateway } from '../../services/gateway/main.js';
+import { richlistSettings } from '../../services/richlist/config.js';
+import { startRichlist } from '../../services/richlist/main.js';
 import { txSettings } from '../../services/tx/config.js';
 import { startTx } from '../../services/tx/main.js';
 import type { ReplayNode } from '../../tools/replay/node.js';
@@ -23,7 +25,7 @@ export interface Stack {
   readonly metrics: Metrics;
   /** Fetches a path and parses the JSON; fails unless the status is the expected one (default 200). */
   get<T = Record<string, unknown>>(path: string, status?: number): Promise<T>;
-  /** Resolves when blocks and txs are served up to a height, and the traces with `traces`. */
+  /** Resolves when blocks, txs and (on EVM) the rich list are served up to a height, and the traces with `traces`. */
   reaches(height: number, traces?: boolean): Promise<void>;
   stop(): Promise<void>;
 }
@@ -45,6 +47,7 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
     PORT: '0',
     BLOCK_SERVICE_ADDR: local('block'),
     TX_SERVICE_ADDR: local('tx'),
+    RICHLIST_SERVICE_ADDR: local('richlist'),
     ...options.env,
   };
   const metrics = createMetrics();
@@ -60,6 +63,12 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
     ...shared,
     config: loadSettings(txSettings, env),
     addresses: [local('tx')],
+    ...fault,
+  });
+  const richlist = await startRichlist({
+    ...shared,
+    config: loadSettings(richlistSettings, env),
+    addresses: [local('richlist')],
     ...fault,
   });
   const gateway: Gateway = await startGateway({ ...shared, config: loadSettings(gatewaySettings, env) });
@@ -79,14 +88,16 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
     reaches: (height, traces = false) =>
       eventually(
         async () => {
-          const status = await get<{ height: number; internal_tx_height: number }>('/status');
-          return status.height >= height && (!traces || status.internal_tx_height >= height);
+          const status = await get<Record<'height' | 'internal_tx_height' | 'rich_list_height', number>>('/status');
+          const isListed = (options.vm ?? 'evm') !== 'evm' || status.rich_list_height >= height;
+          return status.height >= height && isListed && (!traces || status.internal_tx_height >= height);
         },
         `height ${height}`,
         30_000,
       ),
     async stop() {
       await gateway.stop();
+      await richlist.stop();
       await tx.stop();
       await block.stop();
       rmSync(sockets, { recursive: true, force: true });

@@ -20,6 +20,7 @@ async function start(fakes: FakeServices, env: Record<string, string> = {}): Pro
     PORT: '0',
     BLOCK_SERVICE_ADDR: fakes.block_address,
     TX_SERVICE_ADDR: fakes.tx_address,
+    RICHLIST_SERVICE_ADDR: fakes.richlist_address,
     ...env,
   });
   return startGateway({ config, log: createLog('silent'), metrics: createMetrics() });
@@ -130,6 +131,7 @@ describe('gateway: start and stop', () => {
         OPS_PORT: '0',
         BLOCK_SERVICE_ADDR: fakes.block_address,
         TX_SERVICE_ADDR: fakes.tx_address,
+        RICHLIST_SERVICE_ADDR: fakes.richlist_address,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });

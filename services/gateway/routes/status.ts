@@ -1,8 +1,11 @@
-import { callRpc } from '../../common/rpc/client.js';
+import { status } from '@grpc/grpc-js';
+import { RpcError } from '../../common/errors.js';
+import { type CallSettings, callRpc } from '../../common/rpc/client.js';
+import type { Clients } from '../clients.js';
 import { exactly, natural, ref, text } from '../openapi/schema.js';
-import { type RouteGroup, route } from '../route.js';
+import { type About, type RouteGroup, route } from '../route.js';
 
-export const statusGroup: RouteGroup = {
+export const createStatusGroup = (about: About): RouteGroup => ({
   tag: 'App',
   doc: 'The service itself.',
   schemas: {
@@ -14,7 +17,9 @@ export const statusGroup: RouteGroup = {
       internal_tx_height: natural(
         'Height up to which internal EVM txs are served; 0 where the rollup has none.',
       ),
-      rich_list_height: natural('Height of the rich list; 0 where the rollup has none.'),
+      rich_list_height: natural(
+        'Height at which the rich list is served; 0 before its first block, and where the rollup has none.',
+      ),
     }),
   },
   routes: [
@@ -31,14 +36,15 @@ export const statusGroup: RouteGroup = {
         chain_id: 'minievm-rec-1',
         height: 157,
         internal_tx_height: 157,
-        rich_list_height: 0,
+        rich_list_height: 157,
       }),
       problems: [],
-      owners: ['block', 'tx'],
-      handler: async (_, { clients, call, about }) => {
-        const [block, tx] = await Promise.all([
+      owners: about.vm === 'evm' ? ['block', 'tx', 'richlist'] : ['block', 'tx'],
+      handler: async (_, { clients, call }) => {
+        const [block, tx, rich_list_height] = await Promise.all([
           callRpc(clients.block.getStatus.bind(clients.block), {}, call),
           callRpc(clients.tx.getStatus.bind(clients.tx), {}, call),
+          about.vm === 'evm' ? richListHeight(clients, call) : 0,
         ]);
         const answer = {
           version: about.version,
@@ -46,10 +52,23 @@ export const statusGroup: RouteGroup = {
           chain_id: block.chain_id || about.chain_id,
           height: Math.min(block.height, tx.height),
           internal_tx_height: tx.internal_tx_height,
-          rich_list_height: 0, // this gateway has no rich list service behind it
+          rich_list_height,
         };
         return { body: Buffer.from(JSON.stringify(answer)), settled: false };
       },
     }),
   ],
-};
+});
+
+/** Statuses of a service that is not there. */
+const away = new Set([status.UNAVAILABLE, status.UNIMPLEMENTED]);
+
+/** The rich list's height; 0 while its service is away, so that the status of the others is shown all the same. */
+async function richListHeight({ richlist }: Clients, call: CallSettings): Promise<number> {
+  try {
+    return (await callRpc(richlist.getStatus.bind(richlist), {}, call)).rich_list_height;
+  } catch (error) {
+    if (error instanceof RpcError && away.has(error.code)) return 0;
+    throw error;
+  }
+}

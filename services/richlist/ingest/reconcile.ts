@@ -63,6 +63,7 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
       } catch (error) {
         if (signal.aborted) return;
         metrics.problems.inc({ service: 'richlist', kind: 'reconcile' });
+        await store.mend();
         log.warn({ err: error }, `comparing balances failed, it goes on later: ${messageOf(error)}`);
       }
     }

@@ -6,7 +6,6 @@ import {
   emptyList,
   indexOf,
   joinShort,
-  longest,
   type Place,
   type Stretch,
 } from './stretches.js';
@@ -45,8 +44,12 @@ export interface Ranks {
 /** Stretches in memory over all tokens, about 150 bytes each. */
 const remembered = 200_000;
 
-/** Opens the ranks for writing. */
-export function createRanks(database: Database, tables: Tables): Ranks {
+/**
+ * Opens the ranks for writing.
+ *
+ * @param longest a stretch with more holders is cut into ones of half of it.
+ */
+export function createRanks(database: Database, tables: Tables, longest: number): Ranks {
   const lists = new LRUCache<string, Stretch[]>({
     maxSize: remembered,
     sizeCalculation: (list) => list.length,
@@ -124,7 +127,7 @@ export function createRanks(database: Database, tables: Tables): Ranks {
     }
     for (const stretch of [...touched])
       if (stretch.count > longest) for (const part of await split(token, list, stretch)) touched.add(part);
-    const { gone, grown } = joinShort(list, touched);
+    const { gone, grown } = joinShort(list, touched, longest / 8);
     const left = new Set(gone);
     const changed = [...new Set([...touched, ...grown])].filter((stretch) => !left.has(stretch));
     lists.set(token, list);

@@ -18,6 +18,7 @@ import { splitLines } from './lines.js';
 import { createRanks } from './ranks.js';
 import { cutAbove, type FaultPoint } from './remove.js';
 import { addChange, type Batch, balanceRows, holderRows, movesOf, startBatch } from './rows.js';
+import { defaultLongest } from './stretches.js';
 import { type TableName, tablesOf } from './tables.js';
 import { createTokenList } from './token-list.js';
 
@@ -43,6 +44,8 @@ export interface StoreOptions {
   readonly onMisfit?: ((holding: Holding, height: number) => void) | undefined;
   /** How many balances to keep in memory. */
   readonly knownCapacity?: number | undefined;
+  /** How many holders a stretch of the ranks has at most. */
+  readonly longestStretch?: number | undefined;
 }
 
 /**
@@ -55,6 +58,8 @@ export interface RichlistStore {
   claim(chain_id: string, vm_type: string): Promise<void>;
   /** Removes what a crash left above the cursor, and says where it is. */
   recover(): Promise<Position>;
+  /** Recovers, if a write has failed and nobody has done so yet: a heal has no stream behind it. */
+  mend(): Promise<void>;
   /** Writes the blocks right after the position, on empty tables the seed first. */
   writeBlocks(blocks: readonly DecodedBlock[]): Promise<void>;
   /** Those of the node's answers that differ from the balances here; nothing is written. */
@@ -89,7 +94,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   const fault = options.fault ?? (() => {});
   const exclusive = createMutex();
   const known = createKnown(database, tables, options.knownCapacity ?? defaultCapacity);
-  const [ranks, tokenList] = [createRanks(database, tables), createTokenList(database, tables)];
+  const [ranks, tokenList] = [createRanks(database, tables, options.longestStretch ?? defaultLongest), createTokenList(database, tables)];
   let position: Position = nothing;
   let revision = 0;
   // After a failure nobody knows what is in the tables, until `recover` has looked.
@@ -241,6 +246,16 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     return removed;
   };
 
+  const recover = (): Promise<Position> =>
+    exclusive(async () => {
+      const found = await readPosition(database, tables);
+      const removed = await cutTo(found);
+      options.onRecovered?.(found);
+      if (removed > 0)
+        log.warn({ changes: removed, height: found.height }, 'removed what a crash had left');
+      return found;
+    });
+
   return {
     claim: (chain_id, vm_type) => exclusive(() => claimChain(database, tables, chain_id, vm_type)),
     get position() {
@@ -249,15 +264,10 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     get revision() {
       return revision;
     },
-    recover: () =>
-      exclusive(async () => {
-        const found = await readPosition(database, tables);
-        const removed = await cutTo(found);
-        options.onRecovered?.(found);
-        if (removed > 0)
-          log.warn({ changes: removed, height: found.height }, 'removed what a crash had left');
-        return found;
-      }),
+    mend: async () => {
+      if (!isClean) await recover();
+    },
+    recover,
     writeBlocks: (blocks) =>
       writing(async () => {
         for (const some of splitBlocks(blocks)) {

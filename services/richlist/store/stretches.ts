@@ -10,10 +10,7 @@ export interface Stretch extends Place {
 }
 
 /** A stretch with more holders than this is cut into ones of half of it. */
-export const longest = 2_048;
-
-/** Two neighbours with fewer than this together become one. */
-const shortest = 256;
+export const defaultLongest = 2_048;
 
 /** Which of two places comes first: negative, 0 or positive. */
 export function comparePlaces(a: Place, b: Place): number {
@@ -38,11 +35,13 @@ export function indexOf(stretches: readonly Stretch[], place: Place): number {
 /**
  * Joins stretches with too few holders to their neighbours, from a set of those that lost some.
  *
+ * @param shortest two neighbours with fewer than this together become one.
  * @returns the stretches that are gone, and those that took their holders over.
  */
 export function joinShort(
   stretches: Stretch[],
   touched: ReadonlySet<Stretch>,
+  shortest: number,
 ): { readonly gone: Stretch[]; readonly grown: Set<Stretch> } {
   const gone: Stretch[] = [];
   const grown = new Set<Stretch>();
