@@ -89,7 +89,8 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
   const heads = watchHeads(clients, log, config.VM_TYPE);
   const app = createApp({ config, clients, heads, log, metrics, version: '1.2.3', commit_hash: 'abc' });
   const server = await listen(app, '127.0.0.1', 0);
-  const heard = config.VM_TYPE === 'evm' ? (['block', 'tx', 'richlist'] as const) : (['block', 'tx'] as const);
+  const heard =
+    config.VM_TYPE === 'evm' ? (['block', 'tx', 'richlist'] as const) : (['block', 'tx'] as const);
   await until(() => heard.every((owner) => heads.current[owner].version !== undefined));
   return {
     fakes,

@@ -59,7 +59,12 @@ function nextBlock(
     const drifts = modelTokens.indexOf(token) >= 2;
     const from = random.oneIn(4) ? nobody : random.pick(modelAccounts);
     const to = random.oneIn(6) ? nobody : random.pick(modelAccounts);
-    const has = from === nobody ? (random.oneIn(20) ? largestAmount / 64n : 50n) : (truth.get(ledgerKey(token, from)) ?? 0n);
+    const has =
+      from === nobody
+        ? random.oneIn(20)
+          ? largestAmount / 64n
+          : 50n
+        : (truth.get(ledgerKey(token, from)) ?? 0n);
     // Whole balances and equal amounts are as common as any other.
     const amount = random.oneIn(3) ? has : (has * BigInt(random.integer(11))) / 10n;
     add(token, from, -amount);

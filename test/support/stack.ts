@@ -88,7 +88,8 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
     reaches: (height, traces = false) =>
       eventually(
         async () => {
-          const status = await get<Record<'height' | 'internal_tx_height' | 'rich_list_height', number>>('/status');
+          const status =
+            await get<Record<'height' | 'internal_tx_height' | 'rich_list_height', number>>('/status');
           const isListed = (options.vm ?? 'evm') !== 'evm' || status.rich_list_height >= height;
           return status.height >= height && isListed && (!traces || status.internal_tx_height >= height);
         },

@@ -1,6 +1,6 @@
 import { callRpc } from '../../common/rpc/client.js';
-import { ref } from '../openapi/schema.js';
 import { richlistSchemas } from '../openapi/richlist-schemas.js';
+import { ref } from '../openapi/schema.js';
 import { pageJson, pageParameters, pageRequest } from '../pagination.js';
 import type { Parameter } from '../parameters.js';
 import { type RouteGroup, route } from '../route.js';

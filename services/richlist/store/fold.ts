@@ -18,17 +18,24 @@ export interface FoldStart {
   readonly onMisfit: (holding: Holding, height: number) => void;
 }
 
-/** The holdings that blocks touch and nobody knows, each at the block that touches it first. */
+/**
+ * The holdings that blocks touch and nobody knows, each at the block that touches it first.
+ *
+ * @param seed_height blocks up to here are in the state that was begun with; what they touch
+ *   and that state does not tell (tokens that are no bank denoms) is asked at that height.
+ */
 export function firstQuestions(
   blocks: readonly DecodedBlock[],
-  isKnown: (key: HoldingKey) => boolean,
+  seed_height: number,
+  isKnown: (key: HoldingKey, isSeeded: boolean) => boolean,
 ): BalanceQuestion[] {
   const questions = new Map<HoldingKey, BalanceQuestion>();
   for (const { height, deltas } of blocks)
     for (const [token, accounts] of deltas)
       for (const account of accounts.keys()) {
         const key = holdingKey(token, account);
-        if (!questions.has(key) && !isKnown(key)) questions.set(key, { token, account, height });
+        if (!questions.has(key) && !isKnown(key, height <= seed_height))
+          questions.set(key, { token, account, height: Math.max(height, seed_height) });
       }
   return [...questions.values()];
 }
@@ -45,12 +52,21 @@ export function changesOfBlocks(
   { current, first, seed_height, onMisfit }: FoldStart,
 ): { height: number; hash: string; last_ord: number }[] {
   return blocks.map(({ height, hash, deltas }) => {
-    for (const [token, accounts] of height > seed_height ? deltas : [])
+    for (const [token, accounts] of deltas)
       for (const [account, delta] of accounts) {
         const key = holdingKey(token, account);
         const holding = { token, account };
         const before = current.get(key);
         const told = first.get(key);
+        if (height <= seed_height) {
+          if (before !== undefined || batch.ends.has(key)) continue; // the seed has it
+          const isTold = typeof told?.answer === 'bigint';
+          const guess = seed_height === 1 ? delta : 0n;
+          const { amount } = clampAmount(isTold ? (told.answer as bigint) : guess);
+          // A guess counts as read from logs, so that it is compared with the node.
+          addChange(batch, holding, undefined, seed_height, amount, isTold ? 'seed' : 'log');
+          continue;
+        }
         let base = batch.ends.get(key)?.balance.amount ?? before?.amount;
         if (base === undefined && typeof told?.answer === 'bigint') {
           base = clampAmount(told.answer - delta).amount;

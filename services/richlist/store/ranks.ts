@@ -1,14 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../common/clickhouse/database.js';
 import { shortfallOf } from '../amount.js';
-import {
-  comparePlaces,
-  emptyList,
-  indexOf,
-  joinShort,
-  type Place,
-  type Stretch,
-} from './stretches.js';
+import { comparePlaces, emptyList, indexOf, joinShort, type Place, type Stretch } from './stretches.js';
 import type { Tables } from './tables.js';
 
 /** A change of one holder as the list sees it; an amount of 0 stands for no place. */

@@ -94,7 +94,10 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   const fault = options.fault ?? (() => {});
   const exclusive = createMutex();
   const known = createKnown(database, tables, options.knownCapacity ?? defaultCapacity);
-  const [ranks, tokenList] = [createRanks(database, tables, options.longestStretch ?? defaultLongest), createTokenList(database, tables)];
+  const [ranks, tokenList] = [
+    createRanks(database, tables, options.longestStretch ?? defaultLongest),
+    createTokenList(database, tables),
+  ];
   let position: Position = nothing;
   let revision = 0;
   // After a failure nobody knows what is in the tables, until `recover` has looked.
@@ -186,10 +189,9 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   };
 
   const writeSomeBlocks = async (blocks: readonly DecodedBlock[], from: Position): Promise<void> => {
-    const live = blocks.filter((block) => block.height > from.seed_height);
     const keys = new Set<HoldingKey>();
     const tokens = new Map<string, { complete: boolean }>();
-    for (const { deltas, created } of live)
+    for (const { deltas, created } of blocks)
       for (const [token, accounts] of deltas) {
         const complete = from.seed_height === 1 || created.has(token) || tokens.get(token)?.complete === true;
         tokens.set(token, { complete });
@@ -199,8 +201,10 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     const listed = await tokenList.get(new Set(tokens.keys()));
     for (const [token, complete] of listed) tokens.set(token, { complete });
     const questions = firstQuestions(
-      live,
-      (key) => current.has(key) || tokens.get(holdingOf(key).token)?.complete === true,
+      blocks,
+      from.seed_height,
+      (key, isSeeded) =>
+        current.has(key) || (!isSeeded && tokens.get(holdingOf(key).token)?.complete === true),
     );
     const bases = questions.length === 0 ? [] : await options.askBalances(questions);
     const first = new Map(
@@ -219,7 +223,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     const end = blocks.at(-1) as DecodedBlock;
     if (batch.changes.length > 0) {
       await writeBatch(batch);
-      const height = live.find(({ deltas }) => deltas.size > 0)?.height ?? end.height;
+      const height = blocks.find(({ deltas }) => deltas.size > 0)?.height ?? end.height;
       await addTokens(tokens, height, batch.last_ord);
     }
     await writeCursor({ ...from, height: end.height, hash: end.hash, last_ord: batch.last_ord }, cursors);
@@ -251,8 +255,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       const found = await readPosition(database, tables);
       const removed = await cutTo(found);
       options.onRecovered?.(found);
-      if (removed > 0)
-        log.warn({ changes: removed, height: found.height }, 'removed what a crash had left');
+      if (removed > 0) log.warn({ changes: removed, height: found.height }, 'removed what a crash had left');
       return found;
     });
 

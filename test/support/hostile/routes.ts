@@ -1,7 +1,16 @@
 import { isWithin } from './texts.js';
 
 /** Kinds of parameters, each with what it takes. */
-export type ParameterKind = 'key' | 'offset' | 'limit' | 'boolean' | 'msgs' | 'height' | 'hash' | 'account' | 'denom';
+export type ParameterKind =
+  | 'key'
+  | 'offset'
+  | 'limit'
+  | 'boolean'
+  | 'msgs'
+  | 'height'
+  | 'hash'
+  | 'account'
+  | 'denom';
 
 /** A route of the API as its clients know it. */
 export interface ApiRoute {
