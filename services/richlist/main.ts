@@ -135,7 +135,8 @@ function runIngest(
   const isFirstMisfit = createOnce();
   const writer: WriterOptions = {
     log,
-    fault,
+    // Every service has a `write blocks`: the points of this one carry its name.
+    fault: fault === undefined ? undefined : (point) => fault(`richlist ${point}`),
     openSeed: (height) => openSeed({ ...seeding, rest, jsonRpc, log, metrics, signal }, height),
     askBalances: async (questions) => {
       try {

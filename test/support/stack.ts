@@ -5,8 +5,10 @@ import { blockSettings } from '../../services/block/config.js';
 import { type BlockProcess, startBlock } from '../../services/block/main.js';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { loadSettings } from '../../services/common/config.js';
+import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics, type Metrics } from '../../services/common/metrics.js';
+import { connectLocal } from '../../services/common/rpc/local.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { type Gateway, startGateway } from '../../services/gateway/main.js';
 import { richlistSettings } from '../../services/richlist/config.js';
@@ -22,6 +24,8 @@ export interface Stack {
   /** Base URL of the HTTP API. */
   readonly url: string;
   readonly block: BlockProcess;
+  /** A client of the richlist service. */
+  readonly richlist: RichlistServiceClient;
   readonly metrics: Metrics;
   /** Fetches a path and parses the JSON; fails unless the status is the expected one (default 200). */
   get<T = Record<string, unknown>>(path: string, status?: number): Promise<T>;
@@ -83,6 +87,7 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
   return {
     url,
     block,
+    richlist: connectLocal<RichlistServiceClient>(richlist.service),
     metrics,
     get,
     reaches: (height, traces = false) =>
