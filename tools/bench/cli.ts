@@ -8,6 +8,7 @@ import { type CatchUp, measureCatchUp, settle } from './catchup.js';
 import { type LoadResult, load } from './load.js';
 import { diskUsage, freePort, type Program, startProgram } from './processes.js';
 import { printCatchUp, printRoutes } from './report.js';
+import { benchRichlist } from './richlist.js';
 import { benchRoutes, mixedRoute, type Samples } from './routes.js';
 import { takeSamples } from './samples.js';
 
@@ -19,6 +20,7 @@ const usage = `weft bench: measures catching up and every route on a generated c
   --seconds N         how long each route is asked (default 3)
   --out FILE          JSON of everything (default bench-results/<time>.json)
   --keep FOLDER       keep the data there
+  --richlist N        only the rich list of a token with N holders, beside one with a hundredth of them
 `;
 
 /** What was measured at one route. */
@@ -51,6 +53,7 @@ export async function runBench(args: string[]): Promise<void> {
       seconds: { type: 'string', default: '3' },
       out: { type: 'string' },
       keep: { type: 'string' },
+      richlist: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -60,6 +63,10 @@ export async function runBench(args: string[]): Promise<void> {
   }
   const folder = values.keep ?? mkdtempSync(join(tmpdir(), 'weft-bench-'));
   try {
+    if (values.richlist !== undefined) {
+      await benchRichlist(positive('richlist', values.richlist), folder);
+      return;
+    }
     const report = await bench({
       blocks: positive('blocks', values.blocks),
       txs_per_block: positive('txs-per-block', values['txs-per-block']),
@@ -116,6 +123,7 @@ async function bench(options: BenchOptions): Promise<BenchReport> {
       OPS_PORT: '0',
       BLOCK_GRPC_PORT: '0',
       TX_GRPC_PORT: '0',
+      RICHLIST_GRPC_PORT: '0',
       CACHE_MB: String(cacheMb),
       POLL_INTERVAL_MS: '200',
     });
