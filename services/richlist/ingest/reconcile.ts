@@ -139,7 +139,7 @@ async function nameTheNameless({
   log,
 }: ReconcileOptions): Promise<void> {
   const rows = await database.rows<{ token: string }>(
-    `SELECT token FROM ${tables.of('tokens')} WHERE token NOT IN (SELECT token FROM ${tables.of('denoms')}) LIMIT 1000`,
+    `SELECT token FROM ${tables.of('tokens')} WHERE token GLOBAL NOT IN (SELECT token FROM ${tables.of('denoms')}) LIMIT 1000`,
     {},
     { name: 'richlist.nameless' },
   );
