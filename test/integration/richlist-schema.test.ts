@@ -42,7 +42,7 @@ describe('the schema of the richlist service', () => {
     const commands: string[] = [];
     const database = {
       ...(await testDatabase()),
-      rows: async <T>() => [{ n: 1, token: 'a', account: 'b', ord: 0 }] as T[],
+      rows: async <T>() => [{ n: 1, token: 'a', account: 'b', ord: 0, balance: '0', last: 1 }] as T[],
       command: async (sql: string) => {
         commands.push(sql);
       },

@@ -68,6 +68,25 @@ describe('gateway: start and stop', () => {
     await gateway.stop();
   });
 
+  it('without a rich list the status is shown all the same', async () => {
+    const alone = await startFakeServices();
+    const gateway = await start(alone);
+    await until(async () => (await send(gateway.port, '/status')).json().rich_list_height === 5);
+    await alone.stopRichlist();
+    await until(async () => (await send(gateway.port, '/status')).json().rich_list_height === 0);
+    assert.equal((await send(gateway.port, '/indexer/richlist/v1/GAS')).status, 503);
+    await gateway.stop();
+    await alone.stop();
+  });
+
+  it('a rollup without EVM has no rich list, and asks nobody for it', async () => {
+    const gateway = await start(fakes, { VM_TYPE: 'move', RICHLIST_SERVICE_ADDR: '127.0.0.1:1' });
+    const status = (await send(gateway.port, '/status')).json();
+    assert.equal(status.rich_list_height, 0);
+    assert.equal((await send(gateway.port, '/indexer/richlist/v1/umin')).status, 501);
+    await gateway.stop();
+  });
+
   it('a stop lets running requests finish and ends their connections', async () => {
     const gateway = await start(fakes);
     let release = (): void => {};

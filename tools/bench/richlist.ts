@@ -81,24 +81,31 @@ async function open(database: Database, name: string, holders: number): Promise<
 const print = (what: string, text: string): unknown => process.stdout.write(`${what.padEnd(44)} ${text}\n`);
 
 async function timed(what: string, count: number, unit: string, work: () => Promise<unknown>): Promise<void> {
-  const before = performance.now();
+  const [before, cpu] = [performance.now(), process.cpuUsage()];
   await work();
   const ms = performance.now() - before;
+  const { user, system } = process.cpuUsage(cpu);
+  const perSecond = Math.round((count / ms) * 1000).toLocaleString('en-US');
   print(
     what,
-    `${(ms / 1000).toFixed(1)} s, ${Math.round((count / ms) * 1000).toLocaleString('en-US')} ${unit}/s`,
+    `${(ms / 1000).toFixed(1)} s, ${perSecond} ${unit}/s, ${((user + system) / count).toFixed(0)} us of processor time each`,
   );
 }
 
 async function timeReads(what: string, read: () => Promise<unknown>): Promise<void> {
   const times: number[] = [];
+  const cpu = process.cpuUsage();
   for (let i = 0; i < reads; i++) {
     const before = performance.now();
     await read();
     times.push(performance.now() - before);
   }
   times.sort((a, b) => a - b);
-  print(what, `${quantile(times, 0.5).toFixed(1)} ms (fastest ${times[0]?.toFixed(1)})`);
+  const { user, system } = process.cpuUsage(cpu);
+  print(
+    what,
+    `${quantile(times, 0.5).toFixed(1)} ms (fastest ${times[0]?.toFixed(1)}), ${((user + system) / 1000 / reads).toFixed(1)} ms of processor time`,
+  );
 }
 
 async function measure(database: Database, holders: number): Promise<void> {
