@@ -163,6 +163,20 @@ describe('the richlist service', function () {
     assert.ok(problems.some(({ labels, value }) => labels.kind === 'balance' && value > 0));
   });
 
+  it('compares the balances of the others beside contracts that keep the node from answering', async () => {
+    const blocks = chainOf(20, 25);
+    const running = await start(blocks, { env: { RECONCILE_INTERVAL_MS: '50' } });
+    running.node.troubles({ endless: [drifting], lying: [bank] });
+    await running.reaches(25);
+    const { truth } = blocks.at(-1) as ModelBlock;
+    await eventually(
+      async () =>
+        JSON.stringify(await running.holders(`0x${custom}`)) === JSON.stringify(holdersOf(truth, custom)),
+      'the third token to equal the node',
+      30_000,
+    );
+  });
+
   it('gets through a node of which one answer in three fails', async () => {
     const blocks = chainOf(16, 20);
     const running = await startTestService([], { env: { RECONCILE_INTERVAL_MS: '50' } });

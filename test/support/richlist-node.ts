@@ -13,6 +13,10 @@ export interface NodeTroubles {
   largest_batch?: number;
   /** Tokens whose contracts revert. */
   reverting?: readonly string[];
+  /** Tokens whose contracts keep the node busy: a batch with one of them is not answered. */
+  endless?: readonly string[];
+  /** Tokens whose contracts claim that the node has pruned its state. */
+  lying?: readonly string[];
   /** Lies about the next so many balances. */
   lies?: number;
   /** denoms/{address} is not answered. */
@@ -108,6 +112,7 @@ export async function startRichlistNode(
         error: { code: -32000, message: 'requested height is greater than the latest block height' },
       };
     if (isPruned(height)) return { id, error: { code: -32000, message: gone(height) } };
+    if (troubles.lying?.includes(token)) return { id, error: { code: -32000, message: gone(height) } };
     if (troubles.reverting?.includes(token)) return { id, error: { code: 3, message: 'execution reverted' } };
     const amount = (truthAt(height)?.get(ledgerKey(token, account)) ?? 0n) + (lies-- > 0 ? 1n : 0n);
     return { id, result: `0x${amount.toString(16).padStart(64, '0')}` };
@@ -119,6 +124,9 @@ export async function startRichlistNode(
     count('batch');
     if (parsed.length > (troubles.largest_batch ?? 1_000))
       return [200, { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'batch too large' } }];
+    const isEndless = ({ params }: Question): boolean =>
+      troubles.endless?.includes(params[0].to.slice(2)) ?? false;
+    if (parsed.some(isEndless)) return [504, 'timeout'];
     // In another order than asked, as nodes may.
     return [200, parsed.map((one) => ({ jsonrpc: '2.0', ...call(one) })).reverse()];
   };

@@ -28,13 +28,16 @@ describe('answers to questions for balances', () => {
       { id: 3, error: { code: -32000, message: 'failed to load state at height 3; version does not exist' } },
       { id: 4, error: { code: -32000, message: 'requested height is greater than the latest block height' } },
       { id: 5, result: `${word('1')}00` },
+      // A contract that reverts with such words is a contract all the same.
+      { id: 6, error: { code: 3, message: 'execution reverted: pruned' } },
     ];
-    assert.deepEqual(read(6, answers), [
+    assert.deepEqual(read(7, answers), [
       'unreadable',
       'unreadable',
       'unreadable',
       'gone',
       'gone',
+      'unreadable',
       'unreadable',
     ]);
   });

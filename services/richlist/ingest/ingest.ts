@@ -6,6 +6,7 @@ import type { BlockServiceClient } from '../../common/gen/indexer/block/v1/block
 import { joinChain } from '../../common/join.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
+import { callRpc } from '../../common/rpc/client.js';
 import type { RichlistConfig } from '../config.js';
 import type { RichlistStore } from '../store/store.js';
 import type { Tables } from '../store/tables.js';
@@ -42,17 +43,17 @@ export async function ingest(options: IngestOptions): Promise<void> {
   }
   if (signal.aborted) return;
   options.onHindrance('');
-  let headHeight = Number.POSITIVE_INFINITY;
   await Promise.all([
     consume(createBlockConsumer({ store, log, metrics, signal }), {
       blocks,
       signal,
       log,
       metrics,
-      onProgress: (_, head) => {
-        headHeight = head;
-      },
     }),
-    reconcile({ ...options, headHeight: () => headHeight }),
+    reconcile({
+      ...options,
+      headHeight: async () =>
+        (await callRpc(blocks.getStatus.bind(blocks), {}, { deadline: Date.now() + 5_000, signal })).height,
+    }),
   ]);
 }

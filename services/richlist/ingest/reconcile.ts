@@ -4,14 +4,12 @@ import { messageOf } from '../../common/errors.js';
 import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
-import { type BalanceAnswer, type BalanceQuestion, fetchBalances } from '../node/erc20.js';
 import type { Holding } from '../store/balance.js';
 import { servedHeight } from '../store/cursor.js';
-import type { Compared } from '../store/heal.js';
 import type { RichlistStore } from '../store/store.js';
 import type { Tables } from '../store/tables.js';
+import { createComparison, type Outcome } from './compare.js';
 import type { NameTokens } from './names.js';
-import { createOnce } from './once.js';
 
 export interface ReconcileOptions {
   readonly config: {
@@ -24,8 +22,8 @@ export interface ReconcileOptions {
   readonly tables: Tables;
   readonly jsonRpc: Endpoints;
   readonly nameTokens: NameTokens;
-  /** Last height of the block service, as last heard. */
-  readonly headHeight: () => number;
+  /** Last height of the block service. */
+  readonly headHeight: () => Promise<number>;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly signal: AbortSignal;
@@ -52,32 +50,33 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
   if (config.RECONCILE_INTERVAL_MS === 0) return;
   const round = createRound(options);
   let driftingDue = Date.now() + config.RECONCILE_DRIFTING_MS;
+  /** Makes a round when the blocks are there; says how long to wait for the next, in milliseconds. */
+  const attempt = async (): Promise<number> => {
+    await store.mend();
+    const isServed = servedHeight(store.position) > 0;
+    const isClose = isServed && (await options.headHeight()) - store.position.height <= closeEnough;
+    if (!isClose) return Math.min(look_ms, config.RECONCILE_INTERVAL_MS);
+    const isDue = Date.now() >= driftingDue;
+    await round(isDue);
+    if (isDue) driftingDue = Date.now() + config.RECONCILE_DRIFTING_MS;
+    return config.RECONCILE_INTERVAL_MS;
+  };
   while (!signal.aborted) {
-    const isClose =
-      servedHeight(store.position) > 0 && options.headHeight() - store.position.height <= closeEnough;
-    if (isClose) {
-      try {
-        const isDue = Date.now() >= driftingDue;
-        await round(isDue);
-        if (isDue) driftingDue = Date.now() + config.RECONCILE_DRIFTING_MS;
-      } catch (error) {
-        if (signal.aborted) return;
+    const wait = await attempt().catch((error: unknown) => {
+      if (!signal.aborted) {
         metrics.problems.inc({ service: 'richlist', kind: 'reconcile' });
-        await store.mend();
         log.warn({ err: error }, `comparing balances failed, it goes on later: ${messageOf(error)}`);
       }
-    }
-    await sleep(
-      isClose ? config.RECONCILE_INTERVAL_MS : Math.min(look_ms, config.RECONCILE_INTERVAL_MS),
-      signal,
-    );
+      return Math.max(look_ms, config.RECONCILE_INTERVAL_MS);
+    });
+    await sleep(wait, signal);
   }
 }
 
 /** Makes one round of comparing, of what changed since the round before. */
 function createRound(options: ReconcileOptions): (withDrifting: boolean) => Promise<void> {
   const { store, database, tables, log, metrics, signal } = options;
-  const compareOnce = createComparison(options);
+  const compare = createComparison(options);
   let [checked, revision] = [0, -1];
 
   const pageAfter = (after: Holding, condition: string, params: object): Promise<Holding[]> =>
@@ -88,12 +87,18 @@ function createRound(options: ReconcileOptions): (withDrifting: boolean) => Prom
     );
   const compareAll = async (condition: string, params: object): Promise<void> => {
     let after: Holding = { token: '', account: '' };
+    let [told, gone] = [0, 0];
     while (!signal.aborted) {
       const page = await pageAfter(after, condition, params);
-      if (page.length > 0) await compareOnce(page);
-      if (page.length < pageSize) return;
+      const outcome: Outcome = page.length > 0 ? await compare(page) : { told: 0, gone: 0 };
+      told += outcome.told;
+      gone += outcome.gone;
+      if (page.length < pageSize) break;
       after = page.at(-1) as Holding;
     }
+    // Where other balances of the same heights are told, the state is there, and a contract says otherwise.
+    if (gone > 0 && told === 0)
+      throw new Error(`the node does not have the state that ${gone} balances are compared at`);
   };
 
   return async (withDrifting) => {
@@ -148,50 +153,4 @@ async function nameTheNameless({
   if (names.size === 0) return;
   await store.name(names);
   log.debug({ names: names.size }, 'learnt the denoms of tokens');
-}
-
-/** Makes a comparison of some holdings with the node. */
-function createComparison(options: ReconcileOptions): (holdings: readonly Holding[]) => Promise<void> {
-  const { config, store, jsonRpc, log, metrics, signal } = options;
-  const [isFirstDrift, isFirstUnreadable] = [createOnce(), createOnce()];
-  const ask = (questions: readonly BalanceQuestion[]): Promise<BalanceAnswer[]> =>
-    fetchBalances(jsonRpc, questions, config.BALANCE_BATCH, signal);
-
-  /** @throws Error when the node does not have the state: the round ends and is made again. */
-  const readable = (questions: readonly BalanceQuestion[], answers: readonly BalanceAnswer[]): Compared[] =>
-    questions.flatMap(({ token, account, height }, index) => {
-      const amount = answers[index];
-      if (amount === 'gone') throw new Error(`the node does not have the state of height ${height}`);
-      if (typeof amount === 'bigint') return [{ token, account, height, amount }];
-      metrics.problems.inc({ service: 'richlist', kind: 'balance' });
-      if (isFirstUnreadable(token))
-        log.warn({ token: `0x${token}`, height }, 'a contract does not tell balances: its logs are trusted');
-      return [];
-    });
-
-  return async (holdings) => {
-    for (let from = 0; from < holdings.length && !signal.aborted; from += config.BALANCE_BATCH) {
-      const { position, revision } = store;
-      const height = position.height;
-      const questions = holdings
-        .slice(from, from + config.BALANCE_BATCH)
-        .map(({ token, account }) => ({ token, account, height }));
-      const told = readable(questions, await ask(questions));
-      metrics.comparedBalances.inc(told.length);
-      const differing = await store.differing(told, revision);
-      if (differing.length === 0) continue;
-      // A wrong answer must not become a wrong row: only what is said twice is believed.
-      const again = readable(differing, await ask(differing));
-      const confirmed = again.filter(({ amount }, index) => amount === differing[index]?.amount);
-      const healed = await store.heal(again.length === differing.length ? confirmed : [], revision);
-      for (const { token, account } of healed) {
-        metrics.healedBalances.inc();
-        if (isFirstDrift(token))
-          log.warn(
-            { token: `0x${token}`, account: `0x${account}`, height },
-            'the logs of a token do not tell the truth about its balances: they are set right as the node says',
-          );
-      }
-    }
-  };
 }

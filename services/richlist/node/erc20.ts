@@ -1,5 +1,5 @@
 import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
-import { hexHeight } from '../../common/chain/evm.js';
+import { fetchEvmHeight, hexHeight } from '../../common/chain/evm.js';
 import type { Holding } from '../store/balance.js';
 
 /** Selector of balanceOf(address). */
@@ -12,9 +12,10 @@ export interface BalanceQuestion extends Holding {
 
 /**
  * What came back: the balance; `gone` when the node no longer has that state, or not yet;
- * `unreadable` when the contract does not answer with a number.
+ * `unreadable` when the contract does not answer with a number; `unanswered` when the node,
+ * which answers otherwise, does not answer this (a contract that runs without end).
  */
-export type BalanceAnswer = bigint | 'gone' | 'unreadable';
+export type BalanceAnswer = bigint | 'gone' | 'unreadable' | 'unanswered';
 
 /** How a node refuses a height, whatever the contract. */
 const noSuchState =
@@ -27,12 +28,12 @@ interface RpcAnswer {
 }
 
 /**
- * Asks for balances, many in one request (a JSON-RPC batch). A node that refuses so many is
- * asked for half of them, and so on.
+ * Asks for balances, many in one request (a JSON-RPC batch). A request that fails at a node
+ * which is there otherwise is made again in halves, and so on down to the question at fault.
  *
  * @param most questions in one request.
  * @returns answers in the order of the questions.
- * @throws NodeError when the node does not answer.
+ * @throws NodeError when the node does not answer anything.
  */
 export async function fetchBalances(
   jsonRpc: Endpoints,
@@ -64,9 +65,9 @@ async function askSome(
       readBalances(questions.length, status, text),
     );
   } catch (error) {
-    if (questions.length === 1 || signal.aborted) throw error;
-    if (!(error instanceof NodeError) || !['error_answer', 'http_error', 'incomplete'].includes(error.reason))
-      throw error;
+    if (!(error instanceof NodeError) || signal.aborted) throw error;
+    await fetchEvmHeight(jsonRpc, signal); // throws where the node is down
+    if (questions.length === 1) return ['unanswered'];
     const half = questions.length >> 1;
     const first = await askSome(jsonRpc, questions.slice(0, half), signal);
     return [...first, ...(await askSome(jsonRpc, questions.slice(half), signal))];
@@ -85,7 +86,10 @@ export function readBalances(count: number, status: number, text: string): Balan
     const answer = byId.get(id);
     if (!answer || (answer.result === undefined && !answer.error))
       throw new NodeError('incomplete', `eth_call: question ${id} of ${count} has no answer`);
-    if (answer.error) return noSuchState.test(String(answer.error.message)) ? 'gone' : 'unreadable';
+    if (answer.error) {
+      const said = String(answer.error.message);
+      return noSuchState.test(said) && !/revert/i.test(said) ? 'gone' : 'unreadable';
+    }
     const word = /^0x[0-9a-f]{64}$/i.exec(String(answer.result))?.[0];
     return word === undefined ? 'unreadable' : BigInt(word);
   });

@@ -102,6 +102,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   let revision = 0;
   // After a failure nobody knows what is in the tables, until `recover` has looked.
   let isClean = false;
+  let hasFailed = false;
 
   const insert = async (name: TableName, lines: readonly string[]): Promise<void> => {
     for (const text of splitLines(lines)) {
@@ -115,8 +116,10 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     exclusive(async () => {
       if (!isClean) throw new Error('the tables must be recovered before they are written again');
       isClean = false;
+      hasFailed = true;
       await work();
       isClean = true;
+      hasFailed = false;
     });
 
   /** Writes the changes of a batch and what follows from them; the cursor is the caller's. */
@@ -247,6 +250,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     await fault('removed');
     position = to;
     isClean = true;
+    hasFailed = false;
     return removed;
   };
 
@@ -268,7 +272,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       return revision;
     },
     mend: async () => {
-      if (!isClean) await recover();
+      if (hasFailed) await recover();
     },
     recover,
     writeBlocks: (blocks) =>
