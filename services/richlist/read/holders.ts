@@ -23,8 +23,8 @@ interface Window {
   readonly skip: number;
   /** Read towards the page before: to be turned round. */
   readonly flipped: boolean;
-  /** Whether something may stand before the page. */
-  readonly isFirst: boolean;
+  /** Whether it is known what stands before the page, by its offset, or has to be looked at. */
+  readonly before: 'known' | 'unknown';
 }
 
 /** A holder of a place. */
@@ -57,12 +57,15 @@ export async function listHolders(
   const more = places.length > page.limit;
   places.length = Math.min(places.length, page.limit);
   if (window?.flipped) places.reverse();
-  // What lies on the other side has to be looked at: the list moves, and may have moved away.
+  // What a key was given beside may have moved away: whether anything is there has to be looked at.
   const [first, last] = [places[0], places.at(-1)];
   const otherEnd = window?.flipped ? last : first;
-  const looksBack = otherEnd !== undefined && window !== undefined && !window.isFirst;
   const hasOther =
-    looksBack && (await shown({ ...otherEnd, inclusive: false }, !window.descending, 0, 1)).length > 0;
+    otherEnd !== undefined &&
+    window !== undefined &&
+    (window.before === 'known'
+      ? page.offset > 0
+      : (await shown({ ...otherEnd, inclusive: false }, !window.descending, 0, 1)).length > 0);
   const [hasNext, hasPrevious] = window?.flipped ? [hasOther, more] : [more, hasOther];
   const pastEnd = window === undefined && total > 0 ? sentinel(page.reverse) : undefined;
   const before = hasPrevious ? first : pastEnd;
@@ -86,7 +89,7 @@ const sentinel = (reverse: boolean): Place => ({ shortfall: reverse ? largestAmo
 
 function windowAtOffset(page: PageRequest, stretches: Parameters<typeof findOffset>[0]): Window | undefined {
   const descending = !page.reverse; // the list's own order is the largest first
-  const plain = { descending, flipped: false, isFirst: page.offset === 0 };
+  const plain = { descending, flipped: false, before: 'known' as const };
   if (page.offset === 0) return { ...plain, from: undefined, skip: 0 };
   const start = findOffset(stretches, page.offset, descending);
   if (start === undefined) return undefined;
@@ -101,7 +104,7 @@ function windowAtKey(page: PageRequest, { side, place }: ReturnType<typeof decod
     descending: page.reverse === flipped,
     skip: 0,
     flipped,
-    isFirst: false,
+    before: 'unknown',
   };
 }
 

@@ -37,7 +37,8 @@ export async function readPlaces(
     const condition =
       from === undefined
         ? ''
-        : `AND shortfall ${beyond}= {from:UInt256} AND (shortfall, account) ${beyond}${from.inclusive ? '=' : ''} ({from:UInt256}, {account:String})`;
+        : // Not as a comparison of tuples: of that the primary key uses the first part only.
+          `AND (shortfall ${beyond} {from:UInt256} OR (shortfall = {from:UInt256} AND account ${beyond}${from.inclusive ? '=' : ''} {account:String}))`;
     const rows = await database.rows<{ place: string; account: string; sign: number }>(
       `SELECT toString(shortfall) AS place, account, sign FROM ${tables.of('holders')} WHERE token = {token:String} AND ord <= {upTo:UInt64} ${condition} ORDER BY token ${order}, shortfall ${order}, account ${order} LIMIT {rows:UInt64}`,
       { token, upTo, rows: rows_at_once, from: String(from?.shortfall ?? 0n), account: from?.account ?? '' },

@@ -64,9 +64,9 @@ export function createRanks(database: Database, tables: Tables, longest: number)
     const upper =
       to === undefined
         ? ''
-        : 'AND shortfall <= {to:UInt256} AND (shortfall, account) < ({to:UInt256}, {to_account:String})';
+        : 'AND (shortfall < {to:UInt256} OR (shortfall = {to:UInt256} AND account < {to_account:String}))';
     const rows = await database.rows<{ place: string; account: string }>(
-      `SELECT toString(shortfall) AS place, account FROM (SELECT shortfall, account, row_number() OVER (ORDER BY shortfall, account) AS n FROM (SELECT shortfall, account FROM ${tables.of('holders')} WHERE token = {token:String} AND shortfall >= {from:UInt256} AND (shortfall, account) >= ({from:UInt256}, {from_account:String}) ${upper} GROUP BY shortfall, account HAVING sum(sign) > 0)) WHERE n % {every:UInt64} = 1 AND n > 1 ORDER BY shortfall, account`,
+      `SELECT toString(shortfall) AS place, account FROM (SELECT shortfall, account, row_number() OVER (ORDER BY shortfall, account) AS n FROM (SELECT shortfall, account FROM ${tables.of('holders')} WHERE token = {token:String} AND (shortfall > {from:UInt256} OR (shortfall = {from:UInt256} AND account >= {from_account:String})) ${upper} GROUP BY shortfall, account HAVING sum(sign) > 0)) WHERE n % {every:UInt64} = 1 AND n > 1 ORDER BY shortfall, account`,
       {
         token,
         from: String(from.shortfall),
