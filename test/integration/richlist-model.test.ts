@@ -20,7 +20,7 @@ import {
 import { openTestRichlist, seedOf, type TestRichlist } from '../support/richlist-tables.js';
 
 /** How many steps a history has, and how many are tried. */
-const [steps, histories] = [40, 4];
+const [steps, histories] = [32, 3];
 
 /** Lists that are walked after a step, and at the end. */
 const [walkedNow, walkedAtLast] = [1, modelTokens.length];

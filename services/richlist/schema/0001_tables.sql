@@ -69,7 +69,7 @@ CREATE TABLE IF NOT EXISTS {{local holders}} {{on_cluster}} (
   ord UInt64 CODEC(ZSTD(1)),
   INDEX by_ord ord TYPE minmax GRANULARITY 1000000
 ) ENGINE = {{VersionedCollapsingMergeTree(sign,since)}} ORDER BY (token, shortfall, account)
-SETTINGS index_granularity = 256;
+SETTINGS index_granularity = 2048;
 {{distributed holders cityHash64(account)}}
 
 -- How many holders stand from one place of the list to the next, so that a total is a short
