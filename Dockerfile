@@ -28,6 +28,6 @@ COPY bin bin
 COPY services services
 COPY tools/replay/recordings tools/replay/recordings
 USER node
-EXPOSE 8080 7001 7002 9090
+EXPOSE 8080 7001 7002 7004 9090
 ENTRYPOINT ["node"]
 CMD ["dist/services/gateway/main.js"]

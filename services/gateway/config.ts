@@ -68,6 +68,11 @@ export const gatewaySettings = {
     default: '127.0.0.1:7002',
     parse: asAddress,
   },
+  RICHLIST_SERVICE_ADDR: {
+    doc: 'gRPC address of the richlist service (EVM only).',
+    default: '127.0.0.1:7004',
+    parse: asAddress,
+  },
   COMMIT_HASH: {
     doc: 'Commit that /status shows. Default: what git says of the folder, else `unknown`.',
     default: '',

@@ -1,11 +1,12 @@
 import { messageOf } from '../common/errors.js';
 import type { WatchHeadResponse as BlockHead } from '../common/gen/indexer/block/v1/block.js';
+import type { WatchHeadResponse as RichlistHead } from '../common/gen/indexer/richlist/v1/richlist.js';
 import type { WatchHeadResponse as TxHead } from '../common/gen/indexer/tx/v1/tx.js';
 import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
 import { streamRpc } from '../common/rpc/client.js';
 import type { Clients } from './clients.js';
-import type { Owner } from './route.js';
+import type { Owner, Vm } from './route.js';
 
 /** What is known of the head of one service. */
 export interface Head {
@@ -39,13 +40,18 @@ interface Word {
 /** Waits between attempts grow from the first to the last of these. */
 const waits_ms = [100, 200, 500, 1_000, 2_000];
 
-/** Follows the heads of both services, reconnecting without end. */
-export function watchHeads(clients: Clients, log: Log): Heads {
+/** Follows the heads of the services that a rollup with this machine has, reconnecting without end. */
+export function watchHeads(clients: Clients, log: Log, vm: Vm): Heads {
   const current: Record<Owner, Head> = {
     block: { version: undefined, epoch: 0 },
     tx: { version: undefined, epoch: 0 },
+    richlist: { version: undefined, epoch: 0 },
   };
-  const moved_ms: Record<Owner, number> = { block: performance.now(), tx: performance.now() };
+  const moved_ms: Record<Owner, number> = {
+    block: performance.now(),
+    tx: performance.now(),
+    richlist: performance.now(),
+  };
   const controller = new AbortController();
   const { signal } = controller;
   const follow = async (owner: Owner, open: () => AsyncIterable<Word>): Promise<void> => {
@@ -79,6 +85,11 @@ export function watchHeads(clients: Clients, log: Log): Heads {
       streamRpc<object, BlockHead>(clients.block.watchHead.bind(clients.block), {}, { signal }),
     ),
     follow('tx', () => streamRpc<object, TxHead>(clients.tx.watchHead.bind(clients.tx), {}, { signal })),
+    vm === 'evm'
+      ? follow('richlist', () =>
+          streamRpc<object, RichlistHead>(clients.richlist.watchHead.bind(clients.richlist), {}, { signal }),
+        )
+      : undefined,
   ]);
   return {
     current,

@@ -37,7 +37,7 @@ export async function startGateway(dependencies: GatewayDependencies): Promise<G
   const { config, metrics } = dependencies;
   const log = dependencies.log.child({ service: 'gateway' });
   const clients = dependencies.clients ?? connectClients(config, dependencies.credentials);
-  const heads = watchHeads(clients, log);
+  const heads = watchHeads(clients, log, config.VM_TYPE);
   const app = createApp({
     config,
     clients,

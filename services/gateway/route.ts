@@ -54,6 +54,8 @@ export interface Route {
   readonly method: 'GET';
   /** Below the base path, parameters in braces: `/indexer/tx/v1/txs/{tx_hash}`. */
   readonly path: string;
+  /** Whether the last parameter takes the rest of the path, slashes included. */
+  readonly takes_rest?: boolean;
   readonly operation: string;
   readonly summary: string;
   readonly doc: string;

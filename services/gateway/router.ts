@@ -44,7 +44,7 @@ export function createRouter(environment: RouterEnvironment): (exchange: Exchang
   const router = new Router<State>({ sensitive: true });
 
   for (const route of routes) {
-    router.get(koaPath(route.path), (context: RouterContext<State>) => {
+    router.get(koaPath(route), (context: RouterContext<State>) => {
       const { exchange, target } = context.state;
       exchange.route = route.path;
       const request = readRequest(route, context.captures ?? [], target.search, environment.parameters);
@@ -96,7 +96,8 @@ function readTarget(exchange: Exchange, base_path: string): Target {
 }
 
 /** `/txs/{tx_hash}` as the router writes it. */
-const koaPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+const koaPath = ({ path, takes_rest }: Route): string =>
+  (takes_rest ? path.replace(/\{(\w+)\}$/, '*$1') : path).replace(/\{(\w+)\}/g, ':$1');
 
 export const uriTooLong = (): ProblemError =>
   new ProblemError({

@@ -186,12 +186,13 @@ function describeAbsentKeys(stack: () => Stack, asker: Asker): void {
   describe('that take an empty key for one more page', () => {
     let gateway: Gateway;
     before(async () => {
-      // The tx service listens beside the block service.
+      // The other services listen beside the block service.
       const { address } = stack().block;
       const env = {
         ...{ PORT: '0', VM_TYPE: 'evm', PAGINATION_ABSENT_KEY: 'null' },
         BLOCK_SERVICE_ADDR: address,
         TX_SERVICE_ADDR: address.replace(/block$/, 'tx'),
+        RICHLIST_SERVICE_ADDR: address.replace(/block$/, 'richlist'),
       };
       const config = loadSettings(gatewaySettings, env);
       gateway = await startGateway({ config, log: createLog('silent'), metrics: createMetrics() });

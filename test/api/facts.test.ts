@@ -3,6 +3,7 @@ import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { type Facts, readFacts, recordings, type TxFact, vmOf } from '../support/facts.js';
 import { type Stack, startStack } from '../support/stack.js';
 import { type ListAnswer, walkBack, walkForward } from '../support/walk.js';
+import { checkWalks, itemsOf } from '../support/walked-list.js';
 
 /** A tx as the API shows it, as far as the facts speak of it. */
 interface Tx {
@@ -79,6 +80,7 @@ for (const name of recordings) {
       ]);
       assert.equal(status['chain_id'], facts.chain_id);
       assert.equal(status['height'], facts.height);
+      assert.equal(status['rich_list_height'], vmOf(name) === 'evm' ? facts.height : 0);
     });
 
     it('has every tx by its hash, however the hash is written', async () => {
@@ -230,7 +232,51 @@ for (const name of recordings) {
       }
     });
 
+    if (facts.holders !== undefined) {
+      it('lists the holders of every denom, forward and back, by page and offset', async () => {
+        for (const [denom, holders] of Object.entries(facts.holders ?? {})) {
+          const path = `/indexer/richlist/v1/${encodeURIComponent(denom)}`;
+          for (const limit of [1, 3, 1000])
+            await checkWalks(stack, { path, member: 'holders', items: holders.toReversed() }, limit);
+          for (const offset of [0, 1, 5, holders.length, holders.length + 7]) {
+            const page = await stack.get<ListAnswer>(
+              `${path}?pagination.offset=${offset}&pagination.limit=2`,
+            );
+            assert.deepEqual(itemsOf([page], 'holders'), holders.slice(offset, offset + 2));
+          }
+        }
+      }).timeout(60_000);
+
+      it('finds a denom however it is written', async () => {
+        const coin = 'e7f1725E7734CE288F8367e1Bb143E90bb3F0512';
+        const holders = facts.holders?.[`evm/${coin}`];
+        for (const spelling of [
+          `evm/${coin}`,
+          `evm%2F${coin.toLowerCase()}`,
+          `EVM/${coin.toUpperCase()}`,
+          `0x${coin}`,
+          `0X${coin.toUpperCase()}`,
+          `0x${coin.toLowerCase()}/`,
+        ]) {
+          const page = await stack.get<ListAnswer>(`/indexer/richlist/v1/${spelling}`);
+          assert.deepEqual(itemsOf([page], 'holders'), holders, spelling);
+        }
+        for (const spelling of ['gas', 'GaS', '%47AS', '0x042adD9e80f7a23Ab71D5e1d392af1d3928B7D05']) {
+          const page = await stack.get<ListAnswer>(`/indexer/richlist/v1/${spelling}`);
+          assert.deepEqual(itemsOf([page], 'holders'), facts.holders?.['GAS'], spelling);
+        }
+        for (const unknown of ['nosuch', 'gas2', 'ibc/00', `0x${'1'.repeat(40)}`, 'evm/zz', '%00', 'GAS%20'])
+          await stack.get(`/indexer/richlist/v1/${unknown}`, 404);
+      });
+    }
+
     if (vmOf(name) !== 'evm') {
+      it('has no rich list', async () => {
+        const { code } = await stack.get<{ code: number }>('/indexer/richlist/v1/umin', 501);
+        assert.equal(code, 12);
+        assert.equal((await stack.get('/status'))['rich_list_height'], 0);
+      });
+
       it('has no EVM routes', async () => {
         for (const route of [
           'evm-txs',

@@ -42,6 +42,7 @@ describe('hostile requests', () => {
     account: 'init183zvmhdk4yq0526cthffncpaztay9yau4q4236',
     tx_hash: readFacts('evm').txs[40]?.hash ?? '',
     evm_hash: String(receipts[30]?.['transactionHash']),
+    denom: 'GAS',
   };
   const routes = apiRoutes(known);
   const subject = subjectOf('evm', known);
@@ -86,6 +87,7 @@ describe('hostile requests to a rollup without EVM', () => {
     account: 'init1vwaygemc9eywzcr50l5lw23r0nj860uwxmthy7',
     tx_hash: facts.txs[40]?.hash ?? '',
     evm_hash: `0x${'1'.repeat(64)}`,
+    denom: 'umin',
   };
   const routes = apiRoutes(known);
   const subject = subjectOf('move', known);

@@ -20,7 +20,6 @@ import { type Stack, startStack } from '../support/stack.js';
 /** Paths that are compared elsewhere, and how many the recordings hold. */
 const elsewhere: readonly (readonly [what: string, path: RegExp, count: number])[] = [
   ['NFT routes', /^\/indexer\/nft\//, 308],
-  ['rich list', /^\/indexer\/richlist\//, 20],
   ['the OpenAPI document', /^\/swagger\//, 3],
 ];
 
@@ -43,8 +42,10 @@ const valueReasons: Readonly<Record<string, (difference: Difference, asked: Aske
         theirs === 158 &&
         ours === facts.height) ||
         (at === 'avg_block_time' && isAverageTo158(Number(theirs), Number(ours), times))),
-    'the rich list has a height of its own': ({ at, ours }, { path, facts }) =>
-      path === '/status' && at === 'rich_list_height' && [0, facts.height].includes(ours as number),
+    'the rich list is as far as the blocks, and 0 where there is none': (
+      { at, ours },
+      { path, recording, facts },
+    ) => path === '/status' && at === 'rich_list_height' && ours === (recording === 'evm' ? facts.height : 0),
     'no height of upkeep': ({ at, ours }, { path }) =>
       path === '/status' && at === 'evm_ret_cleanup_height' && isAbsent(ours),
     'internal_tx_height is there on every VM': ({ at, theirs, ours }, { recording }) =>
@@ -63,6 +64,11 @@ const valueReasons: Readonly<Record<string, (difference: Difference, asked: Aske
       (at === 'pagination.next_key' || (at === 'pagination.previous_key' && isFirstPage(query))),
     'keys are our own': ({ at, theirs, ours }) =>
       at === 'pagination.next_key' && isText(theirs) && /^[A-Za-z0-9._~-]+$/.test(String(ours)),
+    'keys of pages before are our own': ({ at, theirs, ours }, { query }) =>
+      at === 'pagination.previous_key' &&
+      isText(theirs) &&
+      /^[A-Za-z0-9._~-]+$/.test(String(ours)) &&
+      !isFirstPage(query),
     'no next_key on the last page': ({ at, theirs, ours }, { query }, page) =>
       at === 'pagination.next_key' &&
       isText(theirs) &&
@@ -113,6 +119,18 @@ const answerReasons: Readonly<Record<string, (asked: Asked) => boolean | Promise
     theirs.status === 200 &&
     ours.status === 400 &&
     isProblem(ours),
+  'a rich list elsewhere is a 501': ({ recording, path, theirs, ours }) =>
+    recording !== 'evm' &&
+    path.startsWith('/indexer/richlist/') &&
+    theirs.status === 200 &&
+    ours.status === 501 &&
+    isProblem(ours),
+  'a denom that nobody knows is a 404': ({ recording, path, theirs, ours }) =>
+    recording === 'evm' &&
+    path === '/indexer/richlist/v1/nosuch' &&
+    theirs.status === 400 &&
+    ours.status === 404 &&
+    isProblem(ours),
   'EVM routes elsewhere are a 501': ({ recording, path, theirs, ours }) =>
     recording !== 'evm' &&
     path.includes('/evm-') &&
@@ -139,6 +157,15 @@ const listReasons: Readonly<Record<string, (asked: Asked) => Promise<Page | unde
     const { txs, pagination } = ours.json as Page;
     const isNone = isDeepStrictEqual([txs, pagination.total], [[], '0']);
     return isNone ? ask(withQuery(path, { msgs: undefined })) : undefined;
+  },
+  'who holds nothing is no holder': async ({ path, theirs, ours }) => {
+    if (!path.startsWith('/indexer/richlist/') || ours.status !== 200) return undefined;
+    const isEmpty = (holder: unknown): boolean => (holder as { amount: string }).amount === '0';
+    const [they, we] = [theirs.json as Page, ours.json as Page];
+    const none = itemsOf(they).filter(isEmpty);
+    if (none.length === 0 || itemsOf(we).some(isEmpty)) return undefined;
+    const total = String(Number(we.pagination.total) + none.length);
+    return { holders: [...itemsOf(we), ...none], pagination: { ...we.pagination, total } };
   },
   'message types separated by commas are several': async ({ path, query, ours, ask }) => {
     const types = query.get('msgs')?.split(',') ?? [];

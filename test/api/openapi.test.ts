@@ -30,6 +30,7 @@ const requests: readonly [path: string, url: string][] = [
   ['/indexer/tx/v1/evm-internal-txs/by_account/{account}', '/indexer/tx/v1/evm-internal-txs/by_account/0x1'],
   ['/indexer/tx/v1/evm-internal-txs/by_height/{height}', '/indexer/tx/v1/evm-internal-txs/by_height/5'],
   ['/indexer/tx/v1/evm-internal-txs/{tx_hash}', `/indexer/tx/v1/evm-internal-txs/${evmHash}`],
+  ['/indexer/richlist/v1/{denom}', '/indexer/richlist/v1/ibc%2FAB?pagination.limit=2'],
 ];
 
 /** Every object inside a value. */
@@ -177,6 +178,11 @@ for (const absent of ['', 'null']) {
       wrong('tx.TxsResponse', { txs: [], pagination: { ...pagination, total: 0 } });
       wrong('tx.TxsResponse', { txs: [], pagination: { ...pagination, total: '-1' } });
       wrong('tx.TxsResponse', { txs: [], pagination: { next_key: '', total: '0' } });
+      wrong('richlist.TokenHoldersResponse', { holders: [{ account: 'init1', amount: '1' }], pagination });
+      wrong('richlist.TokenHoldersResponse', {
+        holders: [{ account: `0x${'1'.repeat(40)}`, amount: 1 }],
+        pagination,
+      });
       const other = absent === 'null' ? 5 : null;
       wrong('common.PaginationResponse', { ...pagination, next_key: other });
     });

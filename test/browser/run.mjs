@@ -75,6 +75,7 @@ const program = spawn(process.execPath, ['bin/weft.js', 'start'], {
     OPS_PORT: String(ops),
     BLOCK_GRPC_PORT: '0',
     TX_GRPC_PORT: '0',
+    RICHLIST_GRPC_PORT: '0',
   },
   stdio: ['ignore', 'ignore', 'inherit'],
 });

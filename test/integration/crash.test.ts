@@ -28,6 +28,7 @@ async function contentOf(url: string, accounts: readonly string[]): Promise<Reco
     `${tx}/txs`,
     `${tx}/evm-txs`,
     `${tx}/evm-internal-txs`,
+    ...['GAS', '0xe7f1725e7734ce288f8367e1bb143e90bb3f0512'].map((denom) => `/indexer/richlist/v1/${denom}`),
     ...['minievm.evm.v1.MsgCall', 'cosmos.bank.v1beta1.MsgSend'].map((type) => `${tx}/txs?msgs=${type}`),
     ...accounts.flatMap((account) => [
       `${tx}/txs/by_account/${account}`,
@@ -90,11 +91,11 @@ describe('a process that is killed with SIGKILL', () => {
         const status = await fetch(`${url}/status`)
           .then((response) => response.json())
           .catch(() => ({}));
-        const { height, internal_tx_height } = status as { height?: number; internal_tx_height?: number };
-        return height === node.tip() && internal_tx_height === node.tip();
+        const { height, internal_tx_height, rich_list_height } = status as Record<string, number>;
+        return [height, internal_tx_height, rich_list_height].every((reached) => reached === node.tip());
       },
       `height ${node.tip()}`,
-      30_000,
+      60_000,
     );
     assert.ok(child.exitCode === null, `the indexer ended by itself with code ${child.exitCode}`);
     return isDead() ? 'killed' : 'caught up';
@@ -108,7 +109,7 @@ describe('a process that is killed with SIGKILL', () => {
   }
 
   it('between any two writes has lost nothing and doubled nothing after the next start', async function () {
-    this.timeout(180_000);
+    this.timeout(600_000);
     // A first run learns the points between two writes.
     const log = join(folder, 'points.log');
     const scout = await start('scout', '', log);

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
+import { callRpc } from '../../services/common/rpc/client.js';
+import { native } from '../../tools/replay/generate/ledger.js';
 import { describeGenerated, generateChain, type TxTruth } from '../../tools/replay/generate.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
@@ -15,6 +18,7 @@ const blocks = 60;
 
 /** What answers, and how to end it. */
 interface Served {
+  readonly richlist: RichlistServiceClient;
   get<T = Record<string, unknown>>(path: string): Promise<T>;
   stop(): Promise<unknown>;
 }
@@ -107,6 +111,42 @@ function exactly(start: (node: ReplayNode) => Promise<Served>): void {
           `${account}${query}`,
         );
         assert.equal(pages[0]?.pagination.total, String(expected.length));
+      }
+    }
+  }).timeout(60_000);
+
+  it('gives the holders of every token as the node has them, and every balance at any height', async () => {
+    const node_answers = (token: string, account: string, height: number): string => {
+      const input = `0x70a08231${account.slice(2).padStart(64, '0')}`;
+      return String(BigInt(chain.state.call(token, input, height)?.response ?? '0x0'));
+    };
+    const accounts = [...new Set(truth.flatMap((tx) => tx.accounts))];
+    const tokens = [native, ...chain.world.tokens.map(({ hex }) => hex)].map((hex) => `0x${hex}`);
+    for (const token of tokens) {
+      const expected = accounts
+        .map((account) => ({ account, amount: node_answers(token, account, blocks) }))
+        .filter(({ amount }) => amount !== '0')
+        .sort((a, b) =>
+          a.amount === b.amount
+            ? a.account < b.account
+              ? -1
+              : 1
+            : BigInt(a.amount) > BigInt(b.amount)
+              ? -1
+              : 1,
+        );
+      const pages = await walkForward(stack, `/indexer/richlist/v1/${token}`, 11);
+      // Accounts that no tx touched have what they began with.
+      const holders = pages.flatMap((page) => (page as unknown as { holders: typeof expected }).holders);
+      const touched = holders.filter(({ account }) => accounts.includes(account));
+      assert.deepEqual(touched, expected, token);
+      assert.equal(pages[0]?.pagination.total, String(holders.length));
+      for (const [index, account] of accounts.entries()) {
+        if (index % 5 !== 0) continue;
+        const height = 1 + ((index * 7) % blocks);
+        const request = { denom: token, account, height };
+        const { amount } = await callRpc(stack.richlist.getBalance.bind(stack.richlist), request);
+        assert.equal(amount, node_answers(token, account, height), `${token} ${account} at ${height}`);
       }
     }
   }).timeout(60_000);

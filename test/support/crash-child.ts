@@ -13,6 +13,8 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { startGateway } from '../../services/gateway/main.js';
+import { richlistSettings } from '../../services/richlist/config.js';
+import { startRichlist } from '../../services/richlist/main.js';
 import { txSettings } from '../../services/tx/config.js';
 import { startTx } from '../../services/tx/main.js';
 
@@ -39,6 +41,12 @@ const tx = await startTx({
   config: loadSettings(txSettings, txEnv),
   addresses: ['127.0.0.1:0'],
 });
+const richlist = await startRichlist({
+  ...shared,
+  database,
+  config: loadSettings(richlistSettings, txEnv),
+  addresses: ['127.0.0.1:0'],
+});
 const gateway = await startGateway({
   ...shared,
   config: loadSettings(gatewaySettings, {
@@ -46,12 +54,14 @@ const gateway = await startGateway({
     PORT: '0',
     BLOCK_SERVICE_ADDR: block.address,
     TX_SERVICE_ADDR: tx.address,
+    RICHLIST_SERVICE_ADDR: richlist.address,
   }),
 });
 process.send?.({ url: `http://127.0.0.1:${gateway.port}` });
 process.on('SIGTERM', () => {
   void (async () => {
     await gateway.stop();
+    await richlist.stop();
     await tx.stop();
     await block.stop();
     await database.close();

@@ -36,6 +36,12 @@ export interface Facts {
   readonly txs: readonly TxFact[];
   /** A list of {hex, bech32} on EVM, by name with counts elsewhere. */
   readonly accounts: unknown;
+  /** Addresses by name, on EVM. */
+  readonly contracts?: unknown;
+  /** Who holds how much of each denom at the end, largest first; on EVM. */
+  readonly holders?: Readonly<
+    Record<string, readonly { readonly account: string; readonly amount: string }[]>
+  >;
 }
 
 /** Reads the facts of a recording. */

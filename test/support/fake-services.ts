@@ -8,6 +8,11 @@ import {
 } from '../../services/common/gen/indexer/block/v1/block.js';
 import type { PageRequest, PageResponse } from '../../services/common/gen/indexer/common/v1/common.js';
 import {
+  type Holder,
+  type WatchHeadResponse as RichlistHead,
+  RichlistServiceService,
+} from '../../services/common/gen/indexer/richlist/v1/richlist.js';
+import {
   type WatchHeadResponse as TxHead,
   TxServiceService,
 } from '../../services/common/gen/indexer/tx/v1/tx.js';
@@ -26,10 +31,11 @@ export interface FakeCall {
 
 type Handler = (request: never, context: CallContext) => Promise<unknown>;
 
-/** A block and a tx service over real gRPC that answer from memory. */
+/** A block, a tx and a richlist service over real gRPC that answer from memory. */
 export interface FakeServices {
   readonly block_address: string;
   readonly tx_address: string;
+  readonly richlist_address: string;
   /** Every unary call so far. */
   readonly calls: FakeCall[];
   /** What to answer instead, by method name (`listTxs`). */
@@ -39,8 +45,10 @@ export interface FakeServices {
   /** Says a head to those who watch; what is left out stays. */
   sayBlockHead(head: Partial<BlockHead>): void;
   sayTxHead(head: Partial<TxHead>): void;
+  sayRichlistHead(head: Partial<RichlistHead>): void;
   stopBlock(): Promise<void>;
   stopTx(): Promise<void>;
+  stopRichlist(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -53,6 +61,8 @@ export interface FakeChain {
   readonly txs: Buffer[];
   readonly receipts: Buffer[];
   readonly frames: Buffer[];
+  rich_list_height: number;
+  readonly holders: Holder[];
 }
 
 const example = (name: string): Record<string, unknown> =>
@@ -80,6 +90,8 @@ function fakeChain(): FakeChain {
     txs: numbers.map((number) => fakeTx(number)),
     receipts: numbers.map(() => Buffer.from(JSON.stringify(example('evm-tx')))),
     frames: numbers.map((index) => Buffer.from(JSON.stringify({ ...example('evm-internal-tx'), index }))),
+    rich_list_height: 5,
+    holders: numbers.map((n) => ({ account: `0x${String(n).padStart(40, '0')}`, amount: String(n * 10) })),
   };
 }
 
@@ -139,7 +151,7 @@ class Said<T> {
  * @param addresses where to listen: any free local ports by default.
  */
 export async function startFakeServices(
-  addresses: { block?: string; tx?: string } = {},
+  addresses: { block?: string; tx?: string; richlist?: string } = {},
 ): Promise<FakeServices> {
   const environment = { log: createLog('silent'), metrics: createMetrics() };
   const calls: FakeCall[] = [];
@@ -147,6 +159,8 @@ export async function startFakeServices(
   const chain = fakeChain();
   const blockHead = new Said<BlockHead>({ height: 5, trace_height: 0, revision: 0 });
   const txHead = new Said<TxHead>({ height: 5, internal_tx_height: 4, revision: 0 });
+
+  const richlistHead = new Said<RichlistHead>({ height: 5, revision: 0 });
 
   const answer = (method: string, handler: Handler) =>
     unary(environment, async (request: never, context) => {
@@ -230,6 +244,25 @@ export async function startFakeServices(
     [addresses.tx ?? '127.0.0.1:0'],
   );
 
+  const richlist = await serveRpc(
+    [
+      {
+        definition: RichlistServiceService,
+        implementation: {
+          ...handlers({
+            getStatus: async () => ({ rich_list_height: chain.rich_list_height, first_height: 1 }),
+            listHolders: async (request: Paged) => {
+              const { items, pagination } = pageOf(chain.holders, request.pagination);
+              return { holders: items, pagination };
+            },
+          }),
+          watchHead: streaming(environment, (_: object, { signal }) => richlistHead.listen(signal)),
+        },
+      },
+    ],
+    [addresses.richlist ?? '127.0.0.1:0'],
+  );
+
   const stopped = new Set<RpcServer>();
   const stop = async (server: RpcServer): Promise<void> => {
     if (stopped.has(server)) return;
@@ -239,15 +272,18 @@ export async function startFakeServices(
   return {
     block_address: block.address,
     tx_address: tx.address,
+    richlist_address: richlist.address,
     calls,
     instead,
     chain,
     sayBlockHead: (head) => blockHead.say({ ...blockHead.value, ...head }),
     sayTxHead: (head) => txHead.say({ ...txHead.value, ...head }),
+    sayRichlistHead: (head) => richlistHead.say({ ...richlistHead.value, ...head }),
     stopBlock: () => stop(block),
     stopTx: () => stop(tx),
+    stopRichlist: () => stop(richlist),
     stop: async () => {
-      await Promise.all([stop(block), stop(tx)]);
+      await Promise.all([stop(block), stop(tx), stop(richlist)]);
     },
   };
 }

@@ -74,21 +74,24 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-/** Starts fakes and a gateway of this configuration, and waits until it hears both services. */
+/** Starts fakes and a gateway of this configuration, and waits until it hears every service that it has. */
 export async function startTestGateway(env: Record<string, string> = {}): Promise<TestGateway> {
   const fakes = await startFakeServices();
   const config = loadSettings(gatewaySettings, {
     BLOCK_SERVICE_ADDR: fakes.block_address,
     TX_SERVICE_ADDR: fakes.tx_address,
+    RICHLIST_SERVICE_ADDR: fakes.richlist_address,
     ...env,
   });
   const log = createLog('silent');
   const metrics = createMetrics();
   const clients = connectClients(config);
-  const heads = watchHeads(clients, log);
+  const heads = watchHeads(clients, log, config.VM_TYPE);
   const app = createApp({ config, clients, heads, log, metrics, version: '1.2.3', commit_hash: 'abc' });
   const server = await listen(app, '127.0.0.1', 0);
-  await until(() => heads.current.block.version !== undefined && heads.current.tx.version !== undefined);
+  const heard =
+    config.VM_TYPE === 'evm' ? (['block', 'tx', 'richlist'] as const) : (['block', 'tx'] as const);
+  await until(() => heard.every((owner) => heads.current[owner].version !== undefined));
   return {
     fakes,
     port: server.port,

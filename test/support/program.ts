@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { packageRoot } from '../../services/common/paths.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
 import { freePort } from '../../tools/bench/processes.js';
 import type { ReplayNode } from '../../tools/replay/node.js';
 import { eventually } from './block.js';
@@ -12,6 +14,8 @@ import { eventually } from './block.js';
 /** `weft start` as a process of its own, on a folder that outlives it. */
 export interface Program {
   readonly url: string;
+  /** A client of the richlist service. */
+  readonly richlist: RichlistServiceClient;
   get<T = Record<string, unknown>>(path: string, status?: number): Promise<T>;
   /** Heights of blocks and of internal txs that are served; 0 while nothing answers. */
   heights(): Promise<{ height: number; internal_tx_height: number }>;
@@ -27,7 +31,7 @@ export async function startProgram(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Program> {
   const folder = mkdtempSync(join(tmpdir(), 'weft-program-'));
-  const port = await freePort();
+  const [port, richlistPort] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${port}`;
   const start = (): ChildProcess =>
     spawn(process.execPath, [join(packageRoot, 'bin/weft.js'), 'start'], {
@@ -41,14 +45,17 @@ export async function startProgram(
         OPS_PORT: '0',
         BLOCK_GRPC_PORT: '0',
         TX_GRPC_PORT: '0',
+        RICHLIST_GRPC_PORT: String(richlistPort),
         LOG_LEVEL: 'error',
         ...env,
       },
       stdio: 'ignore',
     });
   let child = start();
+  const richlist = connectRpc(RichlistServiceClient, `127.0.0.1:${richlistPort}`);
   const program: Program = {
     url,
+    richlist,
     async get<T>(path: string, status = 200): Promise<T> {
       const response = await fetch(url + path);
       assert.equal(response.status, status, path);
@@ -73,6 +80,7 @@ export async function startProgram(
         child.kill('SIGTERM');
         await ended;
       }
+      richlist.close();
       rmSync(folder, { recursive: true, force: true });
       return child.exitCode;
     },

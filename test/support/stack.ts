@@ -5,10 +5,14 @@ import { blockSettings } from '../../services/block/config.js';
 import { type BlockProcess, startBlock } from '../../services/block/main.js';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { loadSettings } from '../../services/common/config.js';
+import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics, type Metrics } from '../../services/common/metrics.js';
+import { connectLocal } from '../../services/common/rpc/local.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { type Gateway, startGateway } from '../../services/gateway/main.js';
+import { richlistSettings } from '../../services/richlist/config.js';
+import { startRichlist } from '../../services/richlist/main.js';
 import { txSettings } from '../../services/tx/config.js';
 import { startTx, type TxProcess } from '../../services/tx/main.js';
 import type { ReplayNode } from '../../tools/replay/node.js';
@@ -21,10 +25,12 @@ export interface Stack {
   readonly url: string;
   readonly block: BlockProcess;
   readonly tx: TxProcess;
+  /** A client of the richlist service. */
+  readonly richlist: RichlistServiceClient;
   readonly metrics: Metrics;
   /** Fetches a path and parses the JSON; fails unless the status is the expected one (default 200). */
   get<T = Record<string, unknown>>(path: string, status?: number): Promise<T>;
-  /** Resolves when blocks and txs are served up to a height, and the traces with `traces`. */
+  /** Resolves when blocks, txs and (on EVM) the rich list are served up to a height, and the traces with `traces`. */
   reaches(height: number, traces?: boolean): Promise<void>;
   stop(): Promise<void>;
 }
@@ -46,6 +52,7 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
     PORT: '0',
     BLOCK_SERVICE_ADDR: local('block'),
     TX_SERVICE_ADDR: local('tx'),
+    RICHLIST_SERVICE_ADDR: local('richlist'),
     ...options.env,
   };
   const metrics = createMetrics();
@@ -63,6 +70,12 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
     addresses: [local('tx')],
     ...fault,
   });
+  const richlist = await startRichlist({
+    ...shared,
+    config: loadSettings(richlistSettings, env),
+    addresses: [local('richlist')],
+    ...fault,
+  });
   const gateway: Gateway = await startGateway({ ...shared, config: loadSettings(gatewaySettings, env) });
   const url = `http://127.0.0.1:${gateway.port}`;
   const get = async <T>(path: string, status = 200): Promise<T> => {
@@ -76,19 +89,23 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
     url,
     block,
     tx,
+    richlist: connectLocal<RichlistServiceClient>(richlist.service),
     metrics,
     get,
     reaches: (height, traces = false) =>
       eventually(
         async () => {
-          const status = await get<{ height: number; internal_tx_height: number }>('/status');
-          return status.height >= height && (!traces || status.internal_tx_height >= height);
+          const status =
+            await get<Record<'height' | 'internal_tx_height' | 'rich_list_height', number>>('/status');
+          const isListed = (options.vm ?? 'evm') !== 'evm' || status.rich_list_height >= height;
+          return status.height >= height && isListed && (!traces || status.internal_tx_height >= height);
         },
         `height ${height}`,
         30_000,
       ),
     async stop() {
       await gateway.stop();
+      await richlist.stop();
       await tx.stop();
       await block.stop();
       rmSync(sockets, { recursive: true, force: true });

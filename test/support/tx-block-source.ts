@@ -11,7 +11,7 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { type RpcServer, serveRpc, streaming, unary } from '../../services/common/rpc/server.js';
 import { createBell } from '../../services/common/signal.js';
-import { recordedBlocks } from './material.js';
+import { type RecordedBlock, recordedBlocks } from './material.js';
 
 /** A block service over real gRPC whose chain a test moves as it likes. */
 export interface BlockSource {
@@ -33,7 +33,12 @@ export interface BlockSourceOptions {
   readonly chain_id?: string;
   readonly vm_type?: string;
   readonly traced?: boolean;
+  /** What a block holds, by height and fork; default: what recorded blocks do. */
+  readonly contentOf?: (height: number, fork: string) => BlockContent;
 }
+
+/** What a block holds. */
+export type BlockContent = Pick<RecordedBlock, 'timestamp' | 'tx_count' | 'material'>;
 
 /** Starts a block service without blocks. */
 export async function startBlockSource(options: BlockSourceOptions = {}): Promise<BlockSource> {
@@ -106,7 +111,8 @@ export async function startBlockSource(options: BlockSourceOptions = {}): Promis
     grow(count, fork = 'a') {
       for (let made = 0; made < count; made++) {
         const height = blocks.length + 1;
-        const source = recorded[(height * (fork === 'a' ? 1 : 7)) % recorded.length];
+        const source =
+          options.contentOf?.(height, fork) ?? recorded[(height * (fork === 'a' ? 1 : 7)) % recorded.length];
         if (source === undefined) throw new Error('the recording is empty');
         blocks.push({
           height,

@@ -47,8 +47,27 @@ describe('gateway: HTTP', () => {
       chain_id: 'fake-1',
       height: 5,
       internal_tx_height: 4,
-      rich_list_height: 0,
+      rich_list_height: 5,
     });
+  });
+
+  it('holders are asked for by the denom as it was meant, slashes encoded or not', async () => {
+    for (const [path, denom] of [
+      ['GAS', 'GAS'],
+      ['ibc/AB', 'ibc/AB'],
+      ['ibc%2FAB', 'ibc/AB'],
+      ['factory/init1x/a%2520b/', 'factory/init1x/a%20b'],
+      ['%F0%9F%8E%A8', '🎨'],
+    ] as const) {
+      const answer = await gateway.get(`/indexer/richlist/v1/${path}?pagination.limit=2`);
+      assert.deepEqual(answer.json(), {
+        holders: [5, 4].map((n) => ({ account: `0x${String(n).padStart(40, '0')}`, amount: String(n * 10) })),
+        pagination: { next_key: 'at-2', previous_key: '', total: '5' },
+      });
+      assert.equal(gateway.fakes.calls.at(-1)?.request['denom'], denom);
+    }
+    assert.equal((await gateway.get('/indexer/richlist/v1')).status, 404);
+    assert.equal((await gateway.get('/indexer/richlist/v1/%E0%A4%A')).status, 400);
   });
 
   it('a block without a known proposer has three empty texts', async () => {

@@ -20,6 +20,7 @@ async function start(fakes: FakeServices, env: Record<string, string> = {}): Pro
     PORT: '0',
     BLOCK_SERVICE_ADDR: fakes.block_address,
     TX_SERVICE_ADDR: fakes.tx_address,
+    RICHLIST_SERVICE_ADDR: fakes.richlist_address,
     ...env,
   });
   return startGateway({ config, log: createLog('silent'), metrics: createMetrics() });
@@ -64,6 +65,25 @@ describe('gateway: start and stop', () => {
     assert.equal((await send(gateway.port, '/status')).json().height, 3);
     fakes.chain.height = 2;
     assert.equal((await send(gateway.port, '/status')).json().height, 2);
+    await gateway.stop();
+  });
+
+  it('without a rich list the status is shown all the same', async () => {
+    const alone = await startFakeServices();
+    const gateway = await start(alone);
+    await until(async () => (await send(gateway.port, '/status')).json().rich_list_height === 5);
+    await alone.stopRichlist();
+    await until(async () => (await send(gateway.port, '/status')).json().rich_list_height === 0);
+    assert.equal((await send(gateway.port, '/indexer/richlist/v1/GAS')).status, 503);
+    await gateway.stop();
+    await alone.stop();
+  });
+
+  it('a rollup without EVM has no rich list, and asks nobody for it', async () => {
+    const gateway = await start(fakes, { VM_TYPE: 'move', RICHLIST_SERVICE_ADDR: '127.0.0.1:1' });
+    const status = (await send(gateway.port, '/status')).json();
+    assert.equal(status.rich_list_height, 0);
+    assert.equal((await send(gateway.port, '/indexer/richlist/v1/umin')).status, 501);
     await gateway.stop();
   });
 
@@ -130,6 +150,7 @@ describe('gateway: start and stop', () => {
         OPS_PORT: '0',
         BLOCK_SERVICE_ADDR: fakes.block_address,
         TX_SERVICE_ADDR: fakes.tx_address,
+        RICHLIST_SERVICE_ADDR: fakes.richlist_address,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });

@@ -9,6 +9,7 @@ import { type CatchUp, measureCatchUp, settle } from './catchup.js';
 import { load } from './load.js';
 import { diskUsage, freePort, type Program, startProgram } from './processes.js';
 import { printCatchUp, printRoutes, type RouteResult, type Source } from './report.js';
+import { benchRichlist } from './richlist.js';
 import { benchRoutes, mixedRoute, type Samples } from './routes.js';
 import { takeSamples } from './samples.js';
 
@@ -20,6 +21,7 @@ const usage = `weft bench: measures catching up and every route on a generated c
   --seconds N         how long each route is asked (default 3)
   --out FILE          JSON of everything (default bench-results/<time>.json)
   --keep FOLDER       keep the data there, and the node's answers, which another run then need not make again
+  --richlist N        only the rich list of a token with N holders, beside one with a hundredth of them
 `;
 
 /** Everything that a run gives. */
@@ -43,6 +45,7 @@ export async function runBench(args: string[]): Promise<void> {
       seconds: { type: 'string', default: '3' },
       out: { type: 'string' },
       keep: { type: 'string' },
+      richlist: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -52,6 +55,10 @@ export async function runBench(args: string[]): Promise<void> {
   }
   const folder = values.keep ?? mkdtempSync(join(tmpdir(), 'weft-bench-'));
   try {
+    if (values.richlist !== undefined) {
+      await benchRichlist(positive('richlist', values.richlist), folder);
+      return;
+    }
     const report = await bench({
       blocks: positive('blocks', values.blocks),
       txs_per_block: positive('txs-per-block', values['txs-per-block']),
@@ -122,6 +129,7 @@ async function bench(options: BenchOptions): Promise<BenchReport> {
       TX_GRPC_PORT: '0',
       CACHE_MB: from === 'cache' ? '64' : '0',
       ...(from === 'tables' ? { BODY_CACHE_MB: '0' } : {}),
+      RICHLIST_GRPC_PORT: '0',
       POLL_INTERVAL_MS: '200',
     });
   const routes: RouteResult[] = [];

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { startBlock } from '../../services/block/main.js';
 import { openDatabase } from '../../services/common/clickhouse/open.js';
 import type { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
+import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import type { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
 import { runUntilSignal, type Stoppable, stopAll } from '../../services/common/lifecycle.js';
 import { hostPort, reachable } from '../../services/common/listen.js';
@@ -11,6 +12,7 @@ import { createMetrics } from '../../services/common/metrics.js';
 import { allReady, serveOps } from '../../services/common/ops.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
 import { startGateway } from '../../services/gateway/main.js';
+import { startRichlist } from '../../services/richlist/main.js';
 import { startTx } from '../../services/tx/main.js';
 import { limitHeapGrowth } from './heap.js';
 import { showProgress } from './progress.js';
@@ -79,9 +81,25 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
       addresses: [hostPort(config.HOST, config.TX_GRPC_PORT)],
     });
     stops.push(() => tx.stop());
-    const clients = { block: blockClient, tx: connectLocal<TxServiceClient>(tx.service) };
+    const richlist = await startRichlist({
+      ...shared,
+      config: { ...all, GRPC_PORT: config.RICHLIST_GRPC_PORT, BLOCK_SERVICE_ADDR: block.address },
+      blocks: blockClient,
+      addresses: [hostPort(config.HOST, config.RICHLIST_GRPC_PORT)],
+    });
+    stops.push(() => richlist.stop());
+    const clients = {
+      block: blockClient,
+      tx: connectLocal<TxServiceClient>(tx.service),
+      richlist: connectLocal<RichlistServiceClient>(richlist.service),
+    };
     const gateway = await startGateway({
-      config: { ...config, BLOCK_SERVICE_ADDR: block.address, TX_SERVICE_ADDR: tx.address },
+      config: {
+        ...config,
+        BLOCK_SERVICE_ADDR: block.address,
+        TX_SERVICE_ADDR: tx.address,
+        RICHLIST_SERVICE_ADDR: richlist.address,
+      },
       clients,
       log,
       metrics,
@@ -90,6 +108,7 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
     const readiness = allReady({
       block: block.readiness,
       tx: tx.readiness,
+      richlist: richlist.readiness,
       gateway: gateway.readiness,
     });
     const ops = await serveOps(config.HOST, config.OPS_PORT, metrics, readiness);
@@ -97,7 +116,7 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
 
     const base = `http://${reachable(config.HOST, gateway.port)}${config.BASE_PATH}`;
     screen.write(
-      `\n  Live page   ${base}/\n  API docs    ${base}/swagger/\n  Status      ${base}/status\n  Latest txs  ${base}/indexer/tx/v1/txs\n  Metrics     http://${reachable(config.HOST, ops.port)}/metrics\n\nStop with Ctrl-C; a second start goes on where this one stops.\n\n`,
+      `\n  Live page   ${base}/\n  API docs    ${base}/swagger/\n  Status      ${base}/status\n  Latest txs  ${base}/indexer/tx/v1/txs\n  Holders     ${base}/indexer/richlist/v1/GAS\n  Metrics     http://${reachable(config.HOST, ops.port)}/metrics\n\nStop with Ctrl-C; a second start goes on where this one stops.\n\n`,
     );
 
     const progress = showProgress(screen, clients.block, clients.tx, signal);

@@ -15,9 +15,15 @@ import {
   serverSettings,
 } from '../../services/common/settings.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
+import { richlistOwnSettings } from '../../services/richlist/config.js';
 import { txOwnSettings } from '../../services/tx/config.js';
 
-const { BLOCK_SERVICE_ADDR: _block, TX_SERVICE_ADDR: _tx, ...gatewayOwnSettings } = gatewaySettings;
+const {
+  BLOCK_SERVICE_ADDR: _block,
+  TX_SERVICE_ADDR: _tx,
+  RICHLIST_SERVICE_ADDR: _richlist,
+  ...gatewayOwnSettings
+} = gatewaySettings;
 
 /** Settings of the one-process program: those of every service, and the ports of their gRPC. */
 export const startSettings = {
@@ -28,6 +34,7 @@ export const startSettings = {
   ...blockOwnSettings,
   ...txOwnSettings,
   ...reindexSettings,
+  ...richlistOwnSettings,
   ...gatewayOwnSettings,
   LOG_LEVEL: {
     doc: `The least level that is logged, to standard error: ${logLevels.join(', ')}.`,
@@ -48,6 +55,11 @@ export const startSettings = {
     doc: 'How far garbage may let the memory of the JavaScript heap grow between two collections, in percent of what is in use: less takes less memory and more processor time; 0 leaves it to Node.',
     default: '100',
     parse: asInteger(0, 1_000),
+  },
+  RICHLIST_GRPC_PORT: {
+    doc: "Port of the richlist service's gRPC (EVM only); 0 for any free one.",
+    default: '7004',
+    parse: asInteger(0, 65_535),
   },
   REPLAY_INTERVAL_MS: {
     doc: 'How often the recorded rollup makes a block, in milliseconds (only without RPC_URL).',

@@ -3,19 +3,21 @@ import type { About, Route, RouteGroup } from '../route.js';
 import { blockGroup } from './block.js';
 import { evmInternalTxsGroup } from './evm-internal-txs.js';
 import { evmTxsGroup } from './evm-txs.js';
+import { richlistGroup } from './richlist.js';
 import { createRootGroup } from './root.js';
-import { statusGroup } from './status.js';
+import { createStatusGroup } from './status.js';
 import { createSwaggerGroup } from './swagger.js';
 import { txGroup } from './tx.js';
 
 /** The groups of the document in its order; another one is one line here and one file. */
 export const createGroups = (about: About): readonly RouteGroup[] => [
-  statusGroup,
+  createStatusGroup(about),
   createRootGroup(about),
   blockGroup,
   txGroup,
   evmTxsGroup,
   evmInternalTxsGroup,
+  richlistGroup,
 ];
 
 /** Every route, those of the documentation included. */

@@ -1,26 +1,30 @@
-import { callRpc } from '../../common/rpc/client.js';
+import { status } from '@grpc/grpc-js';
+import { RpcError } from '../../common/errors.js';
+import { type CallSettings, callRpc } from '../../common/rpc/client.js';
+import type { Clients } from '../clients.js';
 import { exactly, natural, ref, text } from '../openapi/schema.js';
-import { type RouteContext, type RouteGroup, route } from '../route.js';
+import { type About, type RouteContext, type RouteGroup, route } from '../route.js';
 
 /** Asks the services how far they are. */
 async function askStatus({ clients, call, about }: RouteContext) {
-  const [block, tx] = await Promise.all([
+  const [block, tx, rich_list_height] = await Promise.all([
     callRpc(clients.block.getStatus.bind(clients.block), {}, call),
     callRpc(clients.tx.getStatus.bind(clients.tx), {}, call),
+    about.vm === 'evm' ? richListHeight(clients, call) : 0,
   ]);
-  const status = {
+  const answer = {
     version: about.version,
     commit_hash: about.commit_hash,
     chain_id: block.chain_id || about.chain_id,
     height: Math.min(block.height, tx.height),
     internal_tx_height: tx.internal_tx_height,
-    rich_list_height: 0, // this gateway has no rich list service behind it
+    rich_list_height,
   };
   // A replica that only serves does not hear the node: it knows of no height beyond its own.
-  return { status, node_height: Math.max(block.node_height, block.height) };
+  return { answer, node_height: Math.max(block.node_height, block.height) };
 }
 
-export const statusGroup: RouteGroup = {
+export const createStatusGroup = (about: About): RouteGroup => ({
   tag: 'App',
   doc: 'The service itself.',
   schemas: {
@@ -32,7 +36,9 @@ export const statusGroup: RouteGroup = {
       internal_tx_height: natural(
         'Height up to which internal EVM txs are served; 0 where the rollup has none.',
       ),
-      rich_list_height: natural('Height of the rich list; 0 where the rollup has none.'),
+      rich_list_height: natural(
+        'Height at which the rich list is served; 0 before its first block, and where the rollup has none.',
+      ),
     }),
   },
   routes: [
@@ -49,13 +55,13 @@ export const statusGroup: RouteGroup = {
         chain_id: 'minievm-rec-1',
         height: 157,
         internal_tx_height: 157,
-        rich_list_height: 0,
+        rich_list_height: 157,
       }),
       problems: [],
-      owners: ['block', 'tx'],
+      owners: about.vm === 'evm' ? ['block', 'tx', 'richlist'] : ['block', 'tx'],
       handler: async (_, context) => {
-        const { status } = await askStatus(context);
-        return { body: Buffer.from(JSON.stringify(status)), settled: false };
+        const { answer } = await askStatus(context);
+        return { body: Buffer.from(JSON.stringify(answer)), settled: false };
       },
     }),
     route({
@@ -68,10 +74,23 @@ export const statusGroup: RouteGroup = {
       problems: [],
       owners: ['block', 'tx'],
       handler: async (_, context) => {
-        const { status, node_height } = await askStatus(context);
+        const { answer, node_height } = await askStatus(context);
         const quiet_ms = Math.round(context.quiet_ms(['block', 'tx']));
-        return { body: Buffer.from(JSON.stringify({ ...status, node_height, quiet_ms })), settled: false };
+        return { body: Buffer.from(JSON.stringify({ ...answer, node_height, quiet_ms })), settled: false };
       },
     }),
   ],
-};
+});
+
+/** Statuses of a service that is not there. */
+const away = new Set([status.UNAVAILABLE, status.UNIMPLEMENTED]);
+
+/** The rich list's height; 0 while its service is away, so that the status of the others is shown all the same. */
+async function richListHeight({ richlist }: Clients, call: CallSettings): Promise<number> {
+  try {
+    return (await callRpc(richlist.getStatus.bind(richlist), {}, call)).rich_list_height;
+  } catch (error) {
+    if (error instanceof RpcError && away.has(error.code)) return 0;
+    throw error;
+  }
+}

@@ -159,6 +159,7 @@ export const answers = {
   receipts: page('txs', receipt),
   receipt: object({ tx: receipt }),
   frames: page('internal_txs', frame),
+  holders: page('holders', object({ account: filled, amount: filled })),
   status: object({
     ...{ version: filled, commit_hash: filled, chain_id: filled },
     ...{ height: number, internal_tx_height: number, rich_list_height: number },

@@ -31,6 +31,7 @@ export interface ClientRequest {
 
 const tx = '/indexer/tx/v1';
 const block = '/indexer/block/v1';
+const holders = (denom: string): string => `/indexer/richlist/v1/${encodeURIComponent(denom)}`;
 const key = 'pagination.key={key}';
 const newest = 'pagination.reverse=true';
 
@@ -48,7 +49,7 @@ const explorer = (
   ...(url.includes('/evm-') ? { only: 'evm' } : {}),
 });
 
-/** What the public clients send for blocks, txs, receipts and call frames. */
+/** What the public clients send for blocks, txs, receipts, call frames and holders. */
 export const clientRequests: readonly ClientRequest[] = [
   wallet(`${tx}/txs/by_account/{account}?${newest}&pagination.limit=10`),
   {
@@ -76,6 +77,30 @@ export const clientRequests: readonly ClientRequest[] = [
   explorer('frames', `${tx}/evm-internal-txs/by_account/{account}?${key}&pagination.limit=50&${newest}`),
   explorer('frames', `${tx}/evm-internal-txs/by_height/{height}?${key}&pagination.limit=10`),
   explorer('frames', `${tx}/evm-internal-txs/{hash}?${key}&pagination.limit=10`),
+
+  // The contract page sends an address, percent-encoded; the list is paged by offset.
+  {
+    ...explorer(
+      'holders',
+      `${holders('0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512')}?pagination.limit=10&pagination.offset=0&${newest}`,
+      'once',
+    ),
+    only: 'evm',
+  },
+  {
+    ...explorer(
+      'holders',
+      `${holders('evm/e7f1725E7734CE288F8367e1Bb143E90bb3F0512')}?${key}&pagination.limit=3`,
+    ),
+    only: 'evm',
+  },
+  {
+    client: 'tool server',
+    url: `${holders('GAS')}?limit=10&count_total=true`,
+    answer: 'holders',
+    paging: 'once',
+    only: 'evm',
+  },
 
   {
     client: 'gas script',

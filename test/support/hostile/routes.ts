@@ -1,7 +1,16 @@
 import { isWithin } from './texts.js';
 
 /** Kinds of parameters, each with what it takes. */
-export type ParameterKind = 'key' | 'offset' | 'limit' | 'boolean' | 'msgs' | 'height' | 'hash' | 'account';
+export type ParameterKind =
+  | 'key'
+  | 'offset'
+  | 'limit'
+  | 'boolean'
+  | 'msgs'
+  | 'height'
+  | 'hash'
+  | 'account'
+  | 'denom';
 
 /** A route of the API as its clients know it. */
 export interface ApiRoute {
@@ -27,6 +36,8 @@ const signer = { is_signer: 'boolean' } as const;
 
 /** Good path parameters to ask with: something that the chain at hand has. */
 export interface KnownItems {
+  /** A denom of the rich list; any on a rollup that has none. */
+  readonly denom: string;
   readonly height: string;
   readonly account: string;
   readonly tx_hash: string;
@@ -34,7 +45,7 @@ export interface KnownItems {
   readonly evm_hash: string;
 }
 
-/** Every route over blocks, txs, receipts and call frames, written down from the specification. */
+/** Every route over blocks, txs, receipts, call frames and holders, written down from the specification. */
 export function apiRoutes(known: KnownItems): readonly ApiRoute[] {
   const height = { name: 'height', kind: 'height', good: known.height } as const;
   const account = { name: 'account', kind: 'account', good: known.account } as const;
@@ -75,6 +86,13 @@ export function apiRoutes(known: KnownItems): readonly ApiRoute[] {
     },
     { path: `${tx}/evm-internal-txs/by_height/{height}`, in_path: height, query: page, ...frames },
     { path: `${tx}/evm-internal-txs/{tx_hash}`, in_path: hash(known.evm_hash), query: page, ...frames },
+    {
+      path: '/indexer/richlist/v1/{denom}',
+      in_path: { name: 'denom', kind: 'denom', good: known.denom },
+      query: page,
+      ...evm,
+      list: 'holders',
+    },
   ];
 }
 
@@ -94,6 +112,7 @@ export function isGood(kind: ParameterKind, text: string): boolean {
     case 'boolean':
       return /^(|true|false|1|0)$/i.test(text);
     case 'msgs':
+    case 'denom':
       return true;
     case 'height':
       return isWithin(text, 1n, 2n ** 63n - 1n);

@@ -1,0 +1,55 @@
+import { callRpc } from '../../common/rpc/client.js';
+import { richlistSchemas } from '../openapi/richlist-schemas.js';
+import { ref } from '../openapi/schema.js';
+import { pageJson, pageParameters, pageRequest } from '../pagination.js';
+import type { Parameter } from '../parameters.js';
+import { type RouteGroup, route } from '../route.js';
+
+/** A denom in the path; which spellings name which denom is the service's to know. */
+const denomParameter: Parameter<string> = {
+  in: 'path',
+  doc: 'Denomination: as the chain spells it or in any case, `evm/` and hex, `ibc/...` and other denoms with slashes (percent-encoded or not), or the 0x address of an ERC-20.',
+  schema: { type: 'string' },
+  example: 'GAS',
+  parse: (texts) => texts[0] ?? '',
+};
+
+const exampleHolders = [
+  { account: '0x90f79bf6eb2c4f870365e785982e1f101e93b906', amount: '1000000999999998499980' },
+  { account: '0x526e8c35f8b7d2ad4c2aa60f3f1498a16e81706d', amount: '1000000000000000000000' },
+];
+
+export const richlistGroup: RouteGroup = {
+  tag: 'Rich list',
+  doc: 'Who holds how much of a token (EVM rollups only).',
+  schemas: richlistSchemas,
+  routes: [
+    route({
+      path: '/indexer/richlist/v1/{denom}',
+      takes_rest: true,
+      operation: 'listTokenHolders',
+      summary: 'Holders of a token',
+      doc: 'Accounts with a balance above zero, largest first, equal ones by account, at `rich_list_height` of the status.',
+      parameters: { denom: denomParameter, ...pageParameters },
+      response: ref('richlist.TokenHoldersResponse'),
+      example: () => ({
+        holders: exampleHolders,
+        pagination: { next_key: 'AAAAAAAAnMTAw.MHg', previous_key: '', total: '11' },
+      }),
+      problems: [400, 404, 501],
+      owners: ['richlist'],
+      only: { vm: 'evm', what: 'rich lists' },
+      handler: async ({ denom, ...page }, { clients, call, about }) => {
+        const request = { denom, pagination: pageRequest(page) };
+        const { holders, pagination } = await callRpc(
+          clients.richlist.listHolders.bind(clients.richlist),
+          request,
+          call,
+        );
+        // A page of a list that moves is never settled: what it shows may change with any block.
+        const body = `{"holders":${JSON.stringify(holders)},"pagination":${pageJson(pagination, about.absent_key)}}`;
+        return { body: Buffer.from(body), settled: false };
+      },
+    }),
+  ],
+};

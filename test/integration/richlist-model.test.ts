@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import type { RichlistStore } from '../../services/richlist/store/store.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+import type { Random } from '../support/random.js';
+import { checkList, checkPast } from '../support/richlist-checks.js';
+import {
+  followBlock,
+  followHeal,
+  followUnwind,
+  holdersOf,
+  ledgerKey,
+  type ModelBlock,
+  type ModelIndex,
+  modelAccounts,
+  modelChain,
+  modelGenesis,
+  modelTokens,
+} from '../support/richlist-model.js';
+import { openTestRichlist, seedOf, type TestRichlist } from '../support/richlist-tables.js';
+
+/** How many steps a history has, and how many are tried. */
+const [steps, histories] = [32, 3];
+
+/** Lists that are walked after a step, and at the end. */
+const [walkedNow, walkedAtLast] = [1, modelTokens.length];
+
+class Killed extends Error {}
+
+/** An index under test and the model that it must equal. */
+interface Subject {
+  readonly random: Random;
+  readonly chain: ReturnType<typeof modelChain>;
+  readonly blocks: ModelBlock[];
+  readonly model: ModelIndex;
+  readonly list: TestRichlist;
+  /** Stops at the n-th point between two writes from now on. */
+  arm(n: number): void;
+}
+
+async function open(database: Database, seed: number): Promise<Subject> {
+  const genesis = modelGenesis();
+  const chain = modelChain(seed, genesis);
+  const blocks: ModelBlock[] = [];
+  let left = -1;
+  const list = await openTestRichlist(database, uniquePrefix(), {
+    openSeed: async (height) => ({ height, balances: () => seedOf(blocks[height - 1]?.truth ?? new Map()) }),
+    askBalances: async (questions) =>
+      questions.map(
+        ({ token, account, height }) => blocks[height - 1]?.truth.get(ledgerKey(token, account)) ?? 0n,
+      ),
+    fault: () => {
+      if (left === 0) {
+        left = -1;
+        throw new Killed('killed');
+      }
+      left -= 1;
+    },
+    knownCapacity: seed % 2 === 0 ? 6 : 1_000,
+    longestStretch: 4,
+  });
+  await list.store.recover();
+  const model: ModelIndex = { at: new Map(), height: 0 };
+  return {
+    random: chain.random,
+    chain,
+    blocks,
+    model,
+    list,
+    arm: (n) => {
+      left = n;
+    },
+  };
+}
+
+/** Does a thing, killed at a random point now and then; says whether it came through. */
+async function survive(subject: Subject, work: (store: RichlistStore) => Promise<unknown>): Promise<boolean> {
+  const { random, list } = subject;
+  if (random.oneIn(3)) subject.arm(random.integer(12));
+  try {
+    await work(list.store);
+    subject.arm(-1);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Killed)) throw error;
+    // The removing may be killed too.
+    for (;;) {
+      if (random.oneIn(2)) subject.arm(random.integer(8));
+      const recovered = await list.store.recover().then(
+        () => true,
+        (again: unknown) => {
+          if (!(again instanceof Killed)) throw again;
+          return false;
+        },
+      );
+      subject.arm(-1);
+      if (recovered) return false;
+    }
+  }
+}
+
+/** Follows what the store has come to, whether or not it was stopped on the way. */
+function catchUp({ model, blocks, list }: Subject): void {
+  const { height } = list.store.position;
+  if (height < model.height) followUnwind(model, height);
+  for (const block of blocks.slice(model.height, height)) followBlock(model, block);
+}
+
+async function write(subject: Subject): Promise<void> {
+  const { blocks, chain, random, list, model } = subject;
+  const from = list.store.position.height;
+  for (let count = 1 + random.integer(4); count > 0; count--) blocks.push(chain.next(blocks.at(-1)));
+  await survive(subject, (store) => store.writeBlocks(blocks.slice(from)));
+  catchUp(subject);
+  blocks.length = Math.max(model.height, 0);
+}
+
+async function unwind(subject: Subject): Promise<void> {
+  const { blocks, random, model } = subject;
+  const height = random.oneIn(8) ? 0 : random.integer(model.height + 1);
+  await survive(subject, (store) => store.unwind(height));
+  catchUp(subject);
+  blocks.length = model.height;
+}
+
+async function heal(subject: Subject): Promise<void> {
+  const { blocks, random, model, list } = subject;
+  if (model.height === 0) return;
+  const height = Math.max(1, model.height - random.integer(4));
+  const keys = new Set(
+    Array.from({ length: 1 + random.integer(6) }, () =>
+      ledgerKey(random.pick(modelTokens), random.pick(modelAccounts)),
+    ),
+  );
+  const answers = [...keys].map((key) => {
+    const amount = blocks[height - 1]?.truth.get(key) ?? 0n;
+    return { token: key.slice(0, 40), account: key.slice(40), height, amount };
+  });
+  const before = list.store.position.last_ord;
+  await survive(subject, (store) => store.heal(answers, store.revision));
+  // Killed after the cursor was written, it is done all the same.
+  if (list.store.position.last_ord > before)
+    for (const answer of answers) followHeal(model, answer, answer.amount);
+}
+
+async function check({ list, model, random }: Subject, walked: number): Promise<void> {
+  const { reader } = list.index;
+  if (model.height === 0) return;
+  assert.equal(list.store.position.height, model.height);
+  const now = model.at.get(model.height) ?? new Map();
+  const first = random.integer(modelTokens.length);
+  for (const token of [...modelTokens, ...modelTokens].slice(first, first + walked))
+    await checkList(reader, token, holdersOf(now, token), random);
+  const height = 1 + random.integer(model.height);
+  await checkPast(reader, random.pick(modelTokens), model, height);
+}
+
+describe('the rich list through any history of blocks, heals, rollbacks and kills', function () {
+  this.timeout(240_000);
+  for (let seed = 1; seed <= histories; seed++) {
+    it(`is what a plain ledger says (history ${seed})`, async () => {
+      const subject = await open(await testDatabase(), seed);
+      let done = '';
+      for (let step = 0; step < steps; step++) {
+        const dice = subject.random.integer(10);
+        const action = dice < 6 ? write : dice < 8 ? heal : unwind;
+        done = `step ${step}: ${action.name}`;
+        try {
+          await action(subject);
+          if (subject.random.oneIn(2)) await check(subject, walkedNow);
+        } catch (error) {
+          throw new Error(`${done}: ${String(error)}`, { cause: error });
+        }
+      }
+      await check(subject, walkedAtLast);
+      assert.ok(subject.model.height > 0, done);
+    });
+  }
+});

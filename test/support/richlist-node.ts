@@ -1,0 +1,168 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { toBech32 } from '../../services/common/chain/address.js';
+import { type Ledger, ledgerKey, modelAccounts, modelTokens } from './richlist-model.js';
+
+/** How a made-up node misbehaves; everything is off unless named. */
+export interface NodeTroubles {
+  /** One request in N is answered with 500, with HTML, cut, or by a reset, in turn. */
+  fail_one_in?: number;
+  /** State below this height is pruned. */
+  earliest_state?: number;
+  /** Questions that a JSON-RPC batch may hold. */
+  largest_batch?: number;
+  /** Tokens whose contracts revert. */
+  reverting?: readonly string[];
+  /** Tokens whose contracts keep the node busy: a batch with one of them is not answered. */
+  endless?: readonly string[];
+  /** Tokens whose contracts claim that the node has pruned its state. */
+  lying?: readonly string[];
+  /** Lies about the next so many balances. */
+  lies?: number;
+  /** denoms/{address} is not answered. */
+  nameless?: boolean;
+}
+
+/** A node that answers about balances as a made-up chain has them. */
+export interface RichlistNode {
+  readonly url: string;
+  /** Questions so far: rest, eth_call, batch. */
+  readonly asked: Record<string, number>;
+  troubles(troubles: NodeTroubles): void;
+  close(): Promise<void>;
+}
+
+/** The bank's name of a model token; the last two are no bank denoms. */
+export const modelDenom = (token: string): string | undefined =>
+  ({ a: 'uAAA', b: 'ibc/B0B', c: undefined, d: undefined })[token[0] as 'a'];
+
+interface Question {
+  readonly id: number;
+  readonly method: string;
+  readonly params: [{ to: string; data: string }, string];
+}
+
+/** Starts a node. @param truthAt the balances after a block; undefined for a height that is not there. */
+export async function startRichlistNode(
+  truthAt: (height: number) => Ledger | undefined,
+  tip: () => number,
+): Promise<RichlistNode> {
+  let troubles: NodeTroubles = {};
+  let [requests, lies] = [0, 0];
+  const asked: Record<string, number> = {};
+  const count = (what: string): void => {
+    asked[what] = (asked[what] ?? 0) + 1;
+  };
+  const isPruned = (height: number): boolean => height < (troubles.earliest_state ?? 0);
+  const gone = (height: number): string =>
+    `failed to load state at height ${height}; version does not exist (latest height: ${tip()})`;
+
+  const rest = (path: string, query: URLSearchParams, header: string): [number, unknown] => {
+    count('rest');
+    const height = Number(header || 0) || tip();
+    if (height > tip())
+      return [500, { code: 2, message: 'cannot query with height in the future', details: [] }];
+    if (isPruned(height)) return [500, { code: 2, message: gone(height), details: [] }];
+    if (path.endsWith('/module_accounts'))
+      return [
+        200,
+        {
+          accounts: [
+            { base_account: { address: toBech32(modelAccounts[0] as string, 'init') } },
+            { name: 'odd' },
+          ],
+        },
+      ];
+    if (path.endsWith('/accounts')) {
+      const from = Number(query.get('pagination.key') ?? 0);
+      const accounts = modelAccounts
+        .slice(from, from + 4)
+        .map((account) => ({ address: toBech32(account, 'init') }));
+      const next_key = from + 4 < modelAccounts.length ? String(from + 4) : null;
+      return [200, { accounts, pagination: { next_key, total: '0' } }];
+    }
+    const holder = /balances\/(init1\w+)$/.exec(path)?.[1];
+    if (holder !== undefined) {
+      const account = modelAccounts.find((one) => toBech32(one, 'init') === holder) ?? '';
+      const balances = modelTokens.flatMap((token) => {
+        const [denom, amount] = [modelDenom(token), truthAt(height)?.get(ledgerKey(token, account)) ?? 0n];
+        return denom === undefined || amount === 0n ? [] : [{ denom, amount: String(amount) }];
+      });
+      return [200, { balances, pagination: { next_key: null, total: '0' } }];
+    }
+    const address = /denoms\/0x(\w+)$/.exec(path)?.[1];
+    const missing: [number, unknown] = [404, { code: 5, message: 'not found', details: [] }];
+    if (address !== undefined) {
+      if (troubles.nameless) return [502, 'bad gateway'];
+      const denom = modelDenom(address);
+      return denom === undefined ? missing : [200, { denom }];
+    }
+    const wanted = modelTokens.find((token) => modelDenom(token) === query.get('denom'));
+    return wanted === undefined ? missing : [200, { address: `0x${wanted.toUpperCase()}` }];
+  };
+
+  const call = ({ id, method, params }: Question): object => {
+    count(method);
+    if (method === 'eth_blockNumber') return { id, result: `0x${tip().toString(16)}` };
+    const [{ to, data }, tag] = params;
+    const [token, account, height] = [to.slice(2), data.slice(34), Number(tag)];
+    if (height > tip())
+      return {
+        id,
+        error: { code: -32000, message: 'requested height is greater than the latest block height' },
+      };
+    if (isPruned(height)) return { id, error: { code: -32000, message: gone(height) } };
+    if (troubles.lying?.includes(token)) return { id, error: { code: -32000, message: gone(height) } };
+    if (troubles.reverting?.includes(token)) return { id, error: { code: 3, message: 'execution reverted' } };
+    const amount = (truthAt(height)?.get(ledgerKey(token, account)) ?? 0n) + (lies-- > 0 ? 1n : 0n);
+    return { id, result: `0x${amount.toString(16).padStart(64, '0')}` };
+  };
+
+  const jsonRpc = (body: string): [number, unknown] => {
+    const parsed = JSON.parse(body) as Question | Question[];
+    if (!Array.isArray(parsed)) return [200, { jsonrpc: '2.0', ...call(parsed) }];
+    count('batch');
+    if (parsed.length > (troubles.largest_batch ?? 1_000))
+      return [200, { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'batch too large' } }];
+    const isEndless = ({ params }: Question): boolean =>
+      troubles.endless?.includes(params[0].to.slice(2)) ?? false;
+    if (parsed.some(isEndless)) return [504, 'timeout'];
+    // In another order than asked, as nodes may.
+    return [200, parsed.map((one) => ({ jsonrpc: '2.0', ...call(one) })).reverse()];
+  };
+
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const url = new URL(request.url ?? '/', 'http://node');
+      const [status, answer] =
+        request.method === 'POST'
+          ? jsonRpc(Buffer.concat(chunks).toString())
+          : rest(url.pathname, url.searchParams, String(request.headers['x-cosmos-block-height'] ?? ''));
+      const text = typeof answer === 'string' ? `<html>${answer}</html>` : JSON.stringify(answer);
+      requests += 1;
+      const fails = troubles.fail_one_in !== undefined && requests % troubles.fail_one_in === 0;
+      const kind = fails ? (requests / (troubles.fail_one_in as number)) % 4 : -1;
+      if (kind === 0) response.writeHead(500).end('{"code":2,"message":"oops","details":[]}');
+      else if (kind === 1) response.writeHead(502).end('<html>bad gateway</html>');
+      else if (kind === 2) response.writeHead(200).end(text.slice(0, text.length >> 1));
+      else if (kind === 3) request.socket.destroy();
+      else response.writeHead(status).end(text);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    troubles(next) {
+      troubles = next;
+      lies = next.lies ?? 0;
+    },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
