@@ -1,5 +1,6 @@
 import { messageOf } from '../common/errors.js';
 import type { WatchHeadResponse as BlockHead } from '../common/gen/indexer/block/v1/block.js';
+import type { WatchHeadResponse as NftHead } from '../common/gen/indexer/nft/v1/nft.js';
 import type { WatchHeadResponse as TxHead } from '../common/gen/indexer/tx/v1/tx.js';
 import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
@@ -33,11 +34,12 @@ interface Word {
 /** Waits between attempts grow from the first to the last of these. */
 const waits_ms = [100, 200, 500, 1_000, 2_000];
 
-/** Follows the heads of both services, reconnecting without end. */
+/** Follows the heads of all services, reconnecting without end. */
 export function watchHeads(clients: Clients, log: Log): Heads {
   const current: Record<Owner, Head> = {
     block: { version: undefined, epoch: 0 },
     tx: { version: undefined, epoch: 0 },
+    nft: { version: undefined, epoch: 0 },
   };
   const controller = new AbortController();
   const { signal } = controller;
@@ -71,6 +73,7 @@ export function watchHeads(clients: Clients, log: Log): Heads {
       streamRpc<object, BlockHead>(clients.block.watchHead.bind(clients.block), {}, { signal }),
     ),
     follow('tx', () => streamRpc<object, TxHead>(clients.tx.watchHead.bind(clients.tx), {}, { signal })),
+    follow('nft', () => streamRpc<object, NftHead>(clients.nft.watchHead.bind(clients.nft), {}, { signal })),
   ]);
   return {
     current,

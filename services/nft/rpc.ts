@@ -4,7 +4,7 @@ import { type NftServiceServer, NftServiceService } from '../common/gen/indexer/
 import { checkPage } from '../common/page/check.js';
 import type { CallContext } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
-import { countJobs } from './enrich/queue.js';
+import { countJobs, readAsks } from './enrich/queue.js';
 import { describeCollections, listCollections, listCollectionsOf } from './read/collections.js';
 import type { MovingPage } from './read/moving-page.js';
 import { listCollectionsNamed } from './read/named.js';
@@ -55,10 +55,12 @@ function headHandlers(options: NftRpcOptions): Pick<NftServiceServer, 'getStatus
   const { database, tables, head } = options.reader;
   return {
     getStatus: unary(options, async () => {
-      const [jobs, asked] = [await countJobs(database, tables), await readAsked(database, tables)];
+      const { height } = head.cursor;
+      const jobs = await countJobs(database, tables);
+      const [next] = await readAsks(database, tables, await readAsked(database, tables), endOf(height), 1);
       return {
-        height: head.cursor.height,
-        details_height: Math.min(head.cursor.height, heightOf(asked)),
+        height,
+        details_height: next === undefined ? height : heightOf(next.at) - 1,
         details_pending: jobs.pending,
         details_failed: jobs.failed,
       };

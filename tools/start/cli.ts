@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { startBlock } from '../../services/block/main.js';
 import { openDatabase } from '../../services/common/clickhouse/open.js';
 import type { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
+import type { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import type { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
 import { runUntilSignal, type Stoppable, stopAll } from '../../services/common/lifecycle.js';
 import { createLog, type Log } from '../../services/common/log.js';
@@ -10,6 +11,7 @@ import { createMetrics } from '../../services/common/metrics.js';
 import { serveOps } from '../../services/common/ops.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
 import { startGateway } from '../../services/gateway/main.js';
+import { startNft } from '../../services/nft/main.js';
 import { startTx } from '../../services/tx/main.js';
 import { showProgress } from './progress.js';
 import { startRecorded } from './recorded.js';
@@ -76,9 +78,25 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
       addresses: [`${config.HOST}:${config.TX_GRPC_PORT}`],
     });
     stops.push(() => tx.stop());
-    const clients = { block: blockClient, tx: connectLocal<TxServiceClient>(tx.service) };
+    const nft = await startNft({
+      ...shared,
+      config: { ...all, GRPC_PORT: config.NFT_GRPC_PORT, BLOCK_SERVICE_ADDR: block.address },
+      blocks: blockClient,
+      addresses: [`${config.HOST}:${config.NFT_GRPC_PORT}`],
+    });
+    stops.push(() => nft.stop());
+    const clients = {
+      block: blockClient,
+      tx: connectLocal<TxServiceClient>(tx.service),
+      nft: connectLocal<NftServiceClient>(nft.service),
+    };
     const gateway = await startGateway({
-      config: { ...config, BLOCK_SERVICE_ADDR: block.address, TX_SERVICE_ADDR: tx.address },
+      config: {
+        ...config,
+        BLOCK_SERVICE_ADDR: block.address,
+        TX_SERVICE_ADDR: tx.address,
+        NFT_SERVICE_ADDR: nft.address,
+      },
       clients,
       log,
       metrics,

@@ -14,9 +14,15 @@ import {
   serverSettings,
 } from '../../services/common/settings.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
+import { nftOwnSettings } from '../../services/nft/config.js';
 import { txOwnSettings } from '../../services/tx/config.js';
 
-const { BLOCK_SERVICE_ADDR: _block, TX_SERVICE_ADDR: _tx, ...gatewayOwnSettings } = gatewaySettings;
+const {
+  BLOCK_SERVICE_ADDR: _block,
+  TX_SERVICE_ADDR: _tx,
+  NFT_SERVICE_ADDR: _nft,
+  ...gatewayOwnSettings
+} = gatewaySettings;
 
 /** Settings of the one-process program: those of every service, and the ports of their gRPC. */
 export const startSettings = {
@@ -26,6 +32,7 @@ export const startSettings = {
   ...serverSettings,
   ...blockOwnSettings,
   ...txOwnSettings,
+  ...nftOwnSettings,
   ...gatewayOwnSettings,
   LOG_LEVEL: {
     doc: `The least level that is logged, to standard error: ${logLevels.join(', ')}.`,
@@ -40,6 +47,11 @@ export const startSettings = {
   TX_GRPC_PORT: {
     doc: "Port of the tx service's gRPC; 0 for any free one.",
     default: '7002',
+    parse: asInteger(0, 65_535),
+  },
+  NFT_GRPC_PORT: {
+    doc: "Port of the nft service's gRPC; 0 for any free one.",
+    default: '7003',
     parse: asInteger(0, 65_535),
   },
   REPLAY_INTERVAL_MS: {

@@ -3,6 +3,7 @@ import type { About, Route, RouteGroup } from '../route.js';
 import { blockGroup } from './block.js';
 import { evmInternalTxsGroup } from './evm-internal-txs.js';
 import { evmTxsGroup } from './evm-txs.js';
+import { nftGroup } from './nft.js';
 import { createRootGroup } from './root.js';
 import { statusGroup } from './status.js';
 import { createSwaggerGroup } from './swagger.js';
@@ -16,6 +17,7 @@ export const createGroups = (about: About): readonly RouteGroup[] => [
   txGroup,
   evmTxsGroup,
   evmInternalTxsGroup,
+  nftGroup,
 ];
 
 /** Every route, those of the documentation included. */
