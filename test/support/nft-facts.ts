@@ -79,6 +79,9 @@ function shownOwner(owner: string): string {
 /** Names that the facts have from the creation, and that the contract changed later (height 68 on Wasm). */
 const renamed = new Map([['Meta Dogs 漢字 "q" <&>', 'Renamed Dogs']]);
 
+/** The uri of the token `long`, which the facts cut. */
+const longUri = `https://x.example/${'y'.repeat(2000)}`;
+
 /** Reads the facts in the API's spelling, with what the recordings' notes say to put right. */
 export function readNftTruth(name: RecordingName): NftTruth {
   const facts = readFacts(name) as RawFacts;
@@ -96,7 +99,9 @@ export function readNftTruth(name: RecordingName): NftTruth {
   const tokens = facts.nfts.map((token): TokenTruth => {
     const addr = addrOf(token.collection ?? token.contract ?? '');
     const { token_id, height, txs } = token;
-    const uri = uris.get(`${addr}/${token_id}`) ?? token.uri ?? '';
+    const noted = uris.get(`${addr}/${token_id}`) ?? token.uri ?? '';
+    // The notes are cut after 60 characters.
+    const uri = token_id === 'long' ? longUri : noted;
     const object_addr = token.object_addr === undefined ? '' : addrOf(token.object_addr);
     // Its uri was changed after its last transfer.
     const changed = vmOf(name) === 'wasm' && token_id === 'd1' ? 67 : height;
