@@ -111,3 +111,18 @@ async function readFar(reading: Reading, { list, scope, hidden }: ItemList, rang
     { name: `nft.items_far_${list}`, ...call },
   );
 }
+
+/** The id of a hash in a list, whether its token is still there or not. */
+export async function findLongId(
+  { database, tables, call }: Reading,
+  { list, scope }: ItemList,
+  height: number,
+  hash: string,
+): Promise<string | undefined> {
+  const [row] = await database.rows<{ id_key: string }>(
+    `SELECT id_key FROM ${tables.of('items')} WHERE list = {list:String} AND scope = {scope:String} AND height = {height:UInt64} AND lower(hex(SHA256(id_key))) = {hash:String} LIMIT 1`,
+    { list, scope, height, hash },
+    { name: 'nft.long_id', ...call },
+  );
+  return row?.id_key;
+}

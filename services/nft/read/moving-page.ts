@@ -11,8 +11,10 @@ export interface MovingList<T> {
   /** A position before all items, and one after all. */
   readonly ends: readonly [before: Position, after: Position];
   /** The position of a key's parts. @throws RpcError INVALID_ARGUMENT when it cannot be one. */
-  readonly parse: (parts: readonly string[]) => Position;
+  readonly parse: (parts: readonly string[]) => Position | Promise<Position>;
   readonly positionOf: (item: T) => Position;
+  /** A position as a key carries it, where that is another one. */
+  readonly shorten?: (position: Position) => Position;
   /** Items strictly beyond a position, or from the list's end, in an order; at most `limit`. */
   readonly read: (range: Range) => Promise<T[]>;
   /** How many items there are. */
@@ -42,7 +44,7 @@ export interface MovingPage<T> {
 export async function movingPage<T>(request: PageRequest, list: MovingList<T>): Promise<MovingPage<T>> {
   const { limit, reverse, key } = request;
   const decoded = key === '' ? undefined : decodeKey(list.name, key, list.ends[0].length);
-  const anchor = decoded === undefined ? undefined : list.parse(decoded.position);
+  const anchor = decoded === undefined ? undefined : await list.parse(decoded.position);
   const isBack = decoded?.side === 'before';
   const offset = decoded === undefined ? request.offset : 0;
   const read = await list.read({ anchor, descending: reverse !== isBack, offset, limit: limit + 1 });
@@ -59,6 +61,7 @@ export async function movingPage<T>(request: PageRequest, list: MovingList<T>): 
     const found = await list.read({ anchor: from, descending: reverse === isBack, offset: 0, limit: 1 });
     return found.length > 0;
   };
+  const shorten = list.shorten ?? ((position: Position) => position);
   const isEntered = await hasBehind();
   const [hasNext, hasPrevious] = isBack ? [isEntered, hasMore] : [hasMore, isEntered];
   const [beforeAll, afterAll] = list.ends;
@@ -67,8 +70,8 @@ export async function movingPage<T>(request: PageRequest, list: MovingList<T>): 
   return {
     items,
     pagination: {
-      next_key: hasNext ? encodeKey(list.name, 'after', after) : '',
-      previous_key: hasPrevious ? encodeKey(list.name, 'before', before) : '',
+      next_key: hasNext ? encodeKey(list.name, 'after', shorten(after)) : '',
+      previous_key: hasPrevious ? encodeKey(list.name, 'before', shorten(before)) : '',
       total: request.count_total ? String(await list.count()) : '0',
     },
   };

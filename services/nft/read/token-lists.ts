@@ -1,14 +1,14 @@
-import { invalidArgument } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import { holdingOf, type ListName } from '../store/tables.js';
 import { type ShownCollection, tokenName } from '../store/types.js';
-import { afterAllKeys, beforeAllKeys, tokenKey } from '../token-key.js';
+import { tokenKey } from '../token-key.js';
 import { readCounts, readHoldings } from './counts.js';
-import { type Item, readItems } from './items.js';
+import { findLongId, type Item, type ItemList, readItems } from './items.js';
 import { memoryList } from './memory-list.js';
-import { type MovingList, type MovingPage, movingPage, type Position } from './moving-page.js';
+import { type MovingList, type MovingPage, movingPage } from './moving-page.js';
 import type { Reading } from './reader.js';
 import { readShown } from './shown.js';
+import { ends, findAmong, parsePosition, positionOf, shorten } from './token-position.js';
 import { readTokens, type TokenRow } from './tokens.js';
 
 /** How a list of tokens is sorted. */
@@ -31,18 +31,6 @@ const emptyPage = (): MovingPage<ShownToken> => ({
   items: [],
   pagination: { next_key: '', previous_key: '', total: '0' },
 });
-
-const byPlace = {
-  ends: [
-    [0, beforeAllKeys, ''],
-    [Number.MAX_SAFE_INTEGER, afterAllKeys, 'g'],
-  ],
-  positionOf: ({ height, id_key, collection }: Item): Position => [height, id_key, collection],
-  parse([height = '', id_key = '', collection = '']: readonly string[]): Position {
-    if (!/^\d{1,16}$/.test(height)) throw invalidArgument('pagination.key is not a key of this list');
-    return [Number(height), id_key, collection];
-  },
-} as const;
 
 /** The tokens of a collection; none when it is not shown. */
 export async function listTokensByCollection(
@@ -68,10 +56,7 @@ export async function listTokensByCollection(
       memoryItems(name, () => oneToken(reading, collection, query)),
     );
   return pageOf(reading, page, shown, {
-    name,
-    ...byPlace,
-    read: (range) =>
-      readItems(reading, { list: listIn('collection', order), scope: collection, hidden: [] }, range),
+    ...tableItems(reading, name, { list: listIn('collection', order), scope: collection, hidden: [] }),
     count: async () => (await readCounts(reading, '', [collection])).get(collection) ?? 0,
   });
 }
@@ -115,9 +100,7 @@ export async function listTokensByAccount(
   const [list, scope] =
     collection === '' ? (['owner', owner] as const) : (['holding', holdingOf(owner, collection)] as const);
   return pageOf(reading, page, shown, {
-    name,
-    ...byPlace,
-    read: (range) => readItems(reading, { list: listIn(list, order), scope, hidden }, range),
+    ...tableItems(reading, name, { list: listIn(list, order), scope, hidden }),
     count: async () => total,
   });
 }
@@ -125,8 +108,19 @@ export async function listTokensByAccount(
 const listIn = (list: 'collection' | 'owner' | 'holding', order: TokenOrder): ListName =>
   order === 'height' ? `${list}_height` : list;
 
+/** A list that is read from its table. */
+const tableItems = (reading: Reading, name: string, of: ItemList): Omit<MovingList<Item>, 'count'> => ({
+  ...{ name, ends, positionOf, shorten },
+  parse: (parts) => parsePosition(parts, (height, hash) => findLongId(reading, of, height, hash)),
+  read: (range) => readItems(reading, of, range),
+});
+
+/** A list of few tokens, which is read whole. */
 const memoryItems = (name: string, load: () => Promise<Item[]>): MovingList<Item> =>
-  memoryList({ name, ...byPlace }, load);
+  memoryList(
+    { name, ends, positionOf, shorten, parse: (parts) => parsePosition(parts, findAmong(load)) },
+    load,
+  );
 
 /** The token of an id in a collection, if it is there and somebody's. */
 async function oneToken(
