@@ -2,6 +2,7 @@ import type { Database } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
 import { createHead, type Head } from './read/head.js';
 import { lookAtTables } from './read/poll.js';
+import { createRanks } from './read/ranks.js';
 import type { Reader } from './read/reader.js';
 import { createNftStore, type NftStore, type StoreOptions } from './store/store.js';
 import { type Tables, tablesOf } from './store/tables.js';
@@ -30,7 +31,7 @@ export async function openNftIndex(database: Database, target: Target): Promise<
     database,
     tables,
     head,
-    reader: { database, tables, head },
+    reader: { database, tables, head, ranks: createRanks() },
     openStore: (options) =>
       createNftStore({
         ...options,

@@ -3,7 +3,7 @@ import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { Head } from '../read/head.js';
-import { startReading } from '../read/reader.js';
+import { type Reader, startReading } from '../read/reader.js';
 import { readAsked } from '../store/details.js';
 import type { NftStore } from '../store/store.js';
 import { readAsks, readDueJobs, readNextDue } from './queue.js';
@@ -12,6 +12,7 @@ import { type Task, type Worked, type WorkOptions, workOff } from './work.js';
 export interface FollowOptions extends WorkOptions {
   readonly store: NftStore;
   readonly head: Head;
+  readonly reader: Reader;
   readonly log: Log;
   readonly metrics: Metrics;
 }
@@ -93,8 +94,8 @@ async function workOnce(options: FollowOptions, progress: Progress): Promise<'id
 }
 
 async function work(options: FollowOptions, tasks: readonly Task[], areJobs: boolean): Promise<Worked> {
-  const { database, tables, head, log, metrics } = options;
-  const reading = startReading({ database, tables, head }, {});
+  const { log, metrics } = options;
+  const reading = startReading(options.reader, {});
   const worked = await workOff(options, tasks, areJobs, reading);
   for (const { state, collection, first_key, error } of worked.details.jobs) {
     if (state === 'done' || error === '') continue;

@@ -98,7 +98,10 @@ async function nameCollections(
   for (const [index, task] of wanted.entries()) {
     const { collection, at } = task;
     const [outcome, origin] = [outcomes[index], origins.get(collection)];
-    if (outcome === undefined || origin === undefined) continue; // the chain was rolled back below it
+    if (outcome === undefined || origin === undefined) {
+      if (areJobs) jobs.push(jobDone(task)); // the chain was rolled back below it
+      continue;
+    }
     if (outcome.is !== 'answer') {
       jobs.push(jobAfter(task, outcome, now(), attempts));
       continue;
@@ -154,6 +157,9 @@ async function tellUris(
   const jobs: Job[] = areJobs ? dropped.map(jobDone) : [];
   const singles = of.filter(({ first_key, last_key }) => first_key === last_key);
   const tokens = await aliveTokens(options, singles);
+  // Nobody asks about a token that was burnt meanwhile.
+  const alive = new Set(tokens.map(({ task }) => task));
+  if (areJobs) jobs.push(...singles.filter((task) => !alive.has(task)).map(jobDone));
   for (const range of of.filter(({ first_key, last_key }) => first_key !== last_key)) {
     const { found, rest } = await tokensIn(options, range, reading);
     tokens.push(...found);

@@ -40,11 +40,11 @@ export async function ingest(options: IngestOptions): Promise<void> {
   if (signal.aborted) return;
   options.onHindrance('');
   const decode = { vm: config.VM_TYPE, account_prefix: config.ACCOUNT_ADDRESS_PREFIX };
-  const { database, tables, head } = index;
+  const { database, tables, head, reader } = index;
   await Promise.all([
     consume(createBlockConsumer({ store, decode, log, metrics, signal }), { blocks, signal, log, metrics }),
     followDetails({
-      ...{ database, tables, head, store, log, metrics, signal },
+      ...{ database, tables, head, reader, store, log, metrics, signal },
       source: options.source,
       attempts: config.DETAIL_ATTEMPTS,
       now: Date.now,

@@ -1,5 +1,6 @@
 import type { ListName } from '../store/tables.js';
 import type { Range } from './moving-page.js';
+import { present } from './present.js';
 import type { Reading } from './reader.js';
 
 /** An item of a list of tokens. */
@@ -25,9 +26,6 @@ const [rowsPerItem, rowsMore] = [1.25, 16];
 /** Most rows that one statement reads: lists with many that are gone are read in parts. */
 const mostRows = 20_000;
 
-/** Whether an item is there at the end of the chain that is read; see the schema on `was`. */
-const isThere = `if(countIf(i.at <= {end:UInt64}) > 0, NOT argMaxIf(i.gone, i.at, i.at <= {end:UInt64}), argMin(i.was, i.at))`;
-
 /**
  * Reads items in order. Rows that merges have not replaced yet are there as well, so a part
  * of the list somewhat longer than the page is read, and settled: what costs is the page, not
@@ -35,12 +33,14 @@ const isThere = `if(countIf(i.at <= {end:UInt64}) > 0, NOT argMaxIf(i.gone, i.at
  */
 export async function readItems(reading: Reading, of: ItemList, range: Range): Promise<Item[]> {
   const items: Item[] = [];
-  let { anchor, offset } = range;
   const wanted = range.limit;
-  if (offset > offsetByRows) return readFar(reading, of, range);
+  const isFar = range.offset > offsetByRows && of.id_key === undefined && range.anchor === undefined;
+  const entry = isFar ? await reading.ranks.enter(reading, of, range.offset, range.descending) : range;
+  let { anchor, offset } = entry;
+  let inclusive = entry.inclusive ?? false;
   let rows = Math.min(mostRows, Math.ceil((wanted + offset) * rowsPerItem) + rowsMore);
   for (;;) {
-    const some = await readWindow(reading, of, { anchor, descending: range.descending }, rows);
+    const some = await readWindow(reading, of, { anchor, inclusive, descending: range.descending }, rows);
     const read = some.reduce((sum, { n }) => sum + n, 0);
     const isLast = read < rows;
     // The last group may go on beyond the window.
@@ -53,7 +53,7 @@ export async function readItems(reading: Reading, of: ItemList, range: Range): P
     }
     if (isLast) return items;
     const last = settled.at(-1);
-    if (last !== undefined) anchor = [last.height, last.id_key, last.collection];
+    if (last !== undefined) [anchor, inclusive] = [[last.height, last.id_key, last.collection], false];
     rows = Math.min(mostRows, rows * 2);
   }
 }
@@ -67,7 +67,7 @@ interface Settled extends Item {
 function readWindow(
   { database, tables, end, call }: Reading,
   { list, scope, hidden, id_key }: ItemList,
-  { anchor, descending }: Pick<Range, 'anchor' | 'descending'>,
+  { anchor, inclusive, descending }: Pick<Range, 'anchor' | 'inclusive' | 'descending'>,
   rows: number,
 ): Promise<Settled[]> {
   const order = descending ? 'DESC' : 'ASC';
@@ -76,11 +76,11 @@ function readWindow(
   const beyond =
     anchor === undefined
       ? ''
-      : `AND (height ${over} {height:UInt64} OR (height = {height:UInt64} AND (id_key ${over} {id_key:String} OR (id_key = {id_key:String} AND collection ${over} {collection:String}))))`;
+      : `AND (height ${over} {height:UInt64} OR (height = {height:UInt64} AND (id_key ${over} {id_key:String} OR (id_key = {id_key:String} AND collection ${over}${inclusive ? '=' : ''} {collection:String}))))`;
   const shown = hidden.length === 0 ? '' : 'AND collection NOT IN {hidden:Array(String)}';
   const only = id_key === undefined ? '' : 'AND height = 0 AND id_key = {only:String}';
   return database.rows<Settled>(
-    `SELECT height, id_key, collection, toBool(${isThere}) AS there, count() AS n FROM (SELECT height, id_key, collection, gone, was, at FROM ${tables.of('items')} WHERE list = {list:String} AND scope = {scope:String} ${only} ${beyond} ${shown} ORDER BY list ${order}, scope ${order}, height ${order}, id_key ${order}, collection ${order} LIMIT {rows:UInt64}) AS i GROUP BY height, id_key, collection ORDER BY height ${order}, id_key ${order}, collection ${order}`,
+    `SELECT height, id_key, collection, toBool(${present}) AS there, count() AS n FROM (SELECT height, id_key, collection, gone, was, at FROM ${tables.of('items')} WHERE list = {list:String} AND scope = {scope:String} ${only} ${beyond} ${shown} ORDER BY list ${order}, scope ${order}, height ${order}, id_key ${order}, collection ${order} LIMIT {rows:UInt64}) AS i GROUP BY height, id_key, collection ORDER BY height ${order}, id_key ${order}, collection ${order}`,
     {
       list,
       scope,
@@ -94,23 +94,8 @@ function readWindow(
   );
 }
 
-/** Offsets up to here are read over, row by row; those beyond are counted by the engine. */
-const offsetByRows = 2_000;
-
-/** Reads items after a large offset: the engine settles the whole list. */
-async function readFar(reading: Reading, { list, scope, hidden }: ItemList, range: Range): Promise<Item[]> {
-  const { database, tables, end, call } = reading;
-  const order = range.descending ? 'DESC' : 'ASC';
-  const shown = hidden.length === 0 ? '' : 'AND collection NOT IN {hidden:Array(String)}';
-  return database.rows<Item>(
-    `SELECT height, id_key, collection FROM ${tables.of('items')} AS i WHERE list = {list:String} AND scope = {scope:String} ${shown} GROUP BY height, id_key, collection HAVING ${isThere} ORDER BY height ${order}, id_key ${order}, collection ${order} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
-    {
-      ...{ list, scope, end, limit: range.limit, offset: range.offset },
-      ...(hidden.length === 0 ? {} : { hidden }),
-    },
-    { name: `nft.items_far_${list}`, ...call },
-  );
-}
+/** Offsets up to here are read over, row by row; beyond, the list's ranks tell where to begin. */
+const offsetByRows = 1_000;
 
 /** The id of a hash in a list, whether its token is still there or not. */
 export async function findLongId(

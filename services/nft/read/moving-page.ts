@@ -24,6 +24,8 @@ export interface MovingList<T> {
 /** A part of a list. */
 export interface Range {
   readonly anchor: Position | undefined;
+  /** Whether the item at the anchor belongs to the part. */
+  readonly inclusive?: boolean;
   readonly descending: boolean;
   readonly offset: number;
   readonly limit: number;

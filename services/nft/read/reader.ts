@@ -1,12 +1,14 @@
 import type { Call, Database } from '../../common/clickhouse/database.js';
 import type { Tables } from '../store/tables.js';
 import type { Head } from './head.js';
+import type { Ranks } from './ranks.js';
 
 /** Everything that lists are read with. */
 export interface Reader {
   readonly database: Database;
   readonly tables: Tables;
   readonly head: Head;
+  readonly ranks: Ranks;
 }
 
 /** What one call reads with: the same end of the chain in all its statements. */
