@@ -1,5 +1,6 @@
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
+import { NftServiceClient } from '../common/gen/indexer/nft/v1/nft.js';
 import { RichlistServiceClient } from '../common/gen/indexer/richlist/v1/richlist.js';
 import { TxServiceClient } from '../common/gen/indexer/tx/v1/tx.js';
 import { connectRpc } from '../common/rpc/client.js';
@@ -8,6 +9,7 @@ import { connectRpc } from '../common/rpc/client.js';
 export interface Clients {
   readonly block: BlockServiceClient;
   readonly tx: TxServiceClient;
+  readonly nft: NftServiceClient;
   readonly richlist: RichlistServiceClient;
 }
 
@@ -16,6 +18,7 @@ export function connectClients(
   addresses: {
     readonly BLOCK_SERVICE_ADDR: string;
     readonly TX_SERVICE_ADDR: string;
+    readonly NFT_SERVICE_ADDR: string;
     readonly RICHLIST_SERVICE_ADDR: string;
   },
   secure?: ChannelCredentials,
@@ -23,6 +26,7 @@ export function connectClients(
   return {
     block: connectRpc(BlockServiceClient, addresses.BLOCK_SERVICE_ADDR, secure),
     tx: connectRpc(TxServiceClient, addresses.TX_SERVICE_ADDR, secure),
+    nft: connectRpc(NftServiceClient, addresses.NFT_SERVICE_ADDR, secure),
     richlist: connectRpc(RichlistServiceClient, addresses.RICHLIST_SERVICE_ADDR, secure),
   };
 }
@@ -30,5 +34,6 @@ export function connectClients(
 export function closeClients(clients: Clients): void {
   clients.block.close();
   clients.tx.close();
+  clients.nft.close();
   clients.richlist.close();
 }

@@ -68,6 +68,11 @@ export const gatewaySettings = {
     default: '127.0.0.1:7002',
     parse: asAddress,
   },
+  NFT_SERVICE_ADDR: {
+    doc: 'gRPC address of the nft service.',
+    default: '127.0.0.1:7003',
+    parse: asAddress,
+  },
   RICHLIST_SERVICE_ADDR: {
     doc: 'gRPC address of the richlist service (EVM only).',
     default: '127.0.0.1:7004',

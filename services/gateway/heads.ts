@@ -1,5 +1,6 @@
 import { messageOf } from '../common/errors.js';
 import type { WatchHeadResponse as BlockHead } from '../common/gen/indexer/block/v1/block.js';
+import type { WatchHeadResponse as NftHead } from '../common/gen/indexer/nft/v1/nft.js';
 import type { WatchHeadResponse as RichlistHead } from '../common/gen/indexer/richlist/v1/richlist.js';
 import type { WatchHeadResponse as TxHead } from '../common/gen/indexer/tx/v1/tx.js';
 import { sleep } from '../common/lifecycle.js';
@@ -45,11 +46,13 @@ export function watchHeads(clients: Clients, log: Log, vm: Vm): Heads {
   const current: Record<Owner, Head> = {
     block: { version: undefined, epoch: 0 },
     tx: { version: undefined, epoch: 0 },
+    nft: { version: undefined, epoch: 0 },
     richlist: { version: undefined, epoch: 0 },
   };
   const moved_ms: Record<Owner, number> = {
     block: performance.now(),
     tx: performance.now(),
+    nft: performance.now(),
     richlist: performance.now(),
   };
   const controller = new AbortController();
@@ -85,6 +88,7 @@ export function watchHeads(clients: Clients, log: Log, vm: Vm): Heads {
       streamRpc<object, BlockHead>(clients.block.watchHead.bind(clients.block), {}, { signal }),
     ),
     follow('tx', () => streamRpc<object, TxHead>(clients.tx.watchHead.bind(clients.tx), {}, { signal })),
+    follow('nft', () => streamRpc<object, NftHead>(clients.nft.watchHead.bind(clients.nft), {}, { signal })),
     vm === 'evm'
       ? follow('richlist', () =>
           streamRpc<object, RichlistHead>(clients.richlist.watchHead.bind(clients.richlist), {}, { signal }),

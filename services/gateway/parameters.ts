@@ -146,6 +146,41 @@ export const accountParameter: Parameter<string> = {
   },
 };
 
+/** An account among the query's parameters; '' for none, else as in the path. */
+export const optionalAccountParameter = (doc: string): Parameter<string> => ({
+  in: 'query',
+  doc,
+  schema: { type: 'string' },
+  parse: (texts, name, context) => (first(texts) === '' ? '' : accountParameter.parse(texts, name, context)),
+});
+
+/** Any text in the path. */
+export const pathTextParameter = (doc: string, example: string): Parameter<string> => ({
+  in: 'path',
+  doc,
+  schema: { type: 'string' },
+  example,
+  parse: first,
+});
+
+/** One of a few words; empty means the first. */
+export const choiceParameter = <const T extends string>(
+  byDefault: T,
+  words: readonly T[],
+  doc: string,
+): Parameter<T> => ({
+  in: 'query',
+  doc,
+  schema: { type: 'string', enum: words, default: byDefault },
+  parse: (texts, name) => {
+    const text = first(texts);
+    if (text === '') return byDefault;
+    const word = words.find((one) => one === text);
+    if (word === undefined) throw wrong(name, text, `must be one of ${words.join(', ')}`);
+    return word;
+  },
+});
+
 /** Message types, sorted, each once, without a leading slash; empty for no filter. */
 export const msgsParameter: Parameter<readonly string[]> = {
   in: 'query',

@@ -7,8 +7,9 @@ import { type Gateway, startGateway } from '../../services/gateway/main.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { answers } from '../support/clients/answers.js';
 import { type Asker, type ClientRequest, clientRequests, urlsOf } from '../support/clients/requests.js';
-import { type Facts, readFacts, recordings, vmOf } from '../support/facts.js';
+import { type Facts, type RecordingName, readFacts, recordings, vmOf } from '../support/facts.js';
 import { forEach } from '../support/few-at-a-time.js';
+import { readNftTruth } from '../support/nft-facts.js';
 import { readChain } from '../support/recorded-chain.js';
 import { type Stack, startStack } from '../support/stack.js';
 
@@ -75,6 +76,20 @@ function askerOf(name: (typeof recordings)[number], facts: Facts): Asker {
       .flatMap(({ hash }) => [hash, hash.toLowerCase()]),
     evm_accounts: accounts.slice(0, 4).flatMap(({ hex = '' }) => [hex, hex.toLowerCase()]),
     evm_hashes: receipts.filter((_, i) => i % 9 === 0).map((receipt) => String(receipt['transactionHash'])),
+    ...nftsOf(name),
+  };
+}
+
+/** NFTs to ask for: every collection, and tokens with every odd id among them. */
+function nftsOf(name: RecordingName): Pick<Asker, 'collections' | 'tokens' | 'names'> {
+  const { collections, tokens } = readNftTruth(name);
+  const owned = tokens.filter(({ owner, token_id }) => owner.startsWith('init1') && token_id !== '');
+  return {
+    collections: collections.map(({ addr }) => addr),
+    names: collections.map((one) => encodeURIComponent(one.name)),
+    tokens: owned
+      .filter(({ token_id }, i) => i % 4 === 0 || !/^\w+$/.test(token_id))
+      .map(({ owner, addr, token_id }) => ({ owner, collection: addr, id: encodeURIComponent(token_id) })),
   };
 }
 
@@ -91,6 +106,7 @@ for (const name of recordings) {
       node = await startReplayNode({ recording: name });
       stack = await startStack(node, { vm });
       await stack.reaches(facts.height, vm === 'evm');
+      await stack.knowsNfts(facts.height);
     });
     after(async () => {
       await stack?.stop();
@@ -192,6 +208,7 @@ function describeAbsentKeys(stack: () => Stack, asker: Asker): void {
         ...{ PORT: '0', VM_TYPE: 'evm', PAGINATION_ABSENT_KEY: 'null' },
         BLOCK_SERVICE_ADDR: address,
         TX_SERVICE_ADDR: address.replace(/block$/, 'tx'),
+        NFT_SERVICE_ADDR: address.replace(/block$/, 'nft'),
         RICHLIST_SERVICE_ADDR: address.replace(/block$/, 'richlist'),
       };
       const config = loadSettings(gatewaySettings, env);

@@ -27,6 +27,7 @@ function subjectOf(name: RecordingName, known: KnownItems): () => Subject {
     node = await startReplayNode({ recording: name });
     stack = await startStack(node, { vm: vmOf(name) });
     await stack.reaches(height, vmOf(name) === 'evm');
+    await stack.knowsNfts(height);
   });
   after(async () => {
     await stack?.stop();
@@ -42,6 +43,9 @@ describe('hostile requests', () => {
     account: 'init183zvmhdk4yq0526cthffncpaztay9yau4q4236',
     tx_hash: readFacts('evm').txs[40]?.hash ?? '',
     evm_hash: String(receipts[30]?.['transactionHash']),
+    collection: '0xcf7ed3acca5a467e9e704c703e8d87f634fb0fc9',
+    token_id: '1',
+    name: 'e',
     denom: 'GAS',
   };
   const routes = apiRoutes(known);
@@ -87,6 +91,9 @@ describe('hostile requests to a rollup without EVM', () => {
     account: 'init1vwaygemc9eywzcr50l5lw23r0nj860uwxmthy7',
     tx_hash: facts.txs[40]?.hash ?? '',
     evm_hash: `0x${'1'.repeat(64)}`,
+    collection: '0xf3d952fa05195434ad7849f84ec7904d4a54d56ebc43e3490a228f199e304ab9',
+    token_id: 'cat-3',
+    name: 'a',
     denom: 'umin',
   };
   const routes = apiRoutes(known);

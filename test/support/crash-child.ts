@@ -1,5 +1,5 @@
 /*
- * A whole indexer in a process that can be killed at an exact place: block and tx services
+ * A whole indexer in a process that can be killed at an exact place: block, tx and nft services
  * over the embedded engine, with nothing else. Started by the crash test with the settings in
  * its environment; CRASH_AT names a point between two writes and how often it is passed
  * before the process kills itself there, CRASH_LOG is a file that collects the points.
@@ -13,6 +13,8 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { startGateway } from '../../services/gateway/main.js';
+import { nftSettings } from '../../services/nft/config.js';
+import { startNft } from '../../services/nft/main.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import { startRichlist } from '../../services/richlist/main.js';
 import { txSettings } from '../../services/tx/config.js';
@@ -41,6 +43,12 @@ const tx = await startTx({
   config: loadSettings(txSettings, txEnv),
   addresses: ['127.0.0.1:0'],
 });
+const nft = await startNft({
+  ...shared,
+  database,
+  config: loadSettings(nftSettings, txEnv),
+  addresses: ['127.0.0.1:0'],
+});
 const richlist = await startRichlist({
   ...shared,
   database,
@@ -54,13 +62,15 @@ const gateway = await startGateway({
     PORT: '0',
     BLOCK_SERVICE_ADDR: block.address,
     TX_SERVICE_ADDR: tx.address,
+    NFT_SERVICE_ADDR: nft.address,
     RICHLIST_SERVICE_ADDR: richlist.address,
   }),
 });
-process.send?.({ url: `http://127.0.0.1:${gateway.port}` });
+process.send?.({ url: `http://127.0.0.1:${gateway.port}`, nft: nft.address });
 process.on('SIGTERM', () => {
   void (async () => {
     await gateway.stop();
+    await nft.stop();
     await richlist.stop();
     await tx.stop();
     await block.stop();

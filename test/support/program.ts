@@ -45,6 +45,7 @@ export async function startProgram(
         OPS_PORT: '0',
         BLOCK_GRPC_PORT: '0',
         TX_GRPC_PORT: '0',
+        NFT_GRPC_PORT: '0',
         RICHLIST_GRPC_PORT: String(richlistPort),
         LOG_LEVEL: 'error',
         ...env,

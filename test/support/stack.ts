@@ -5,12 +5,16 @@ import { blockSettings } from '../../services/block/config.js';
 import { type BlockProcess, startBlock } from '../../services/block/main.js';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { loadSettings } from '../../services/common/config.js';
+import { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics, type Metrics } from '../../services/common/metrics.js';
+import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { type Gateway, startGateway } from '../../services/gateway/main.js';
+import { nftSettings } from '../../services/nft/config.js';
+import { startNft } from '../../services/nft/main.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import { startRichlist } from '../../services/richlist/main.js';
 import { txSettings } from '../../services/tx/config.js';
@@ -24,6 +28,8 @@ export interface Stack {
   /** Base URL of the HTTP API. */
   readonly url: string;
   readonly block: BlockProcess;
+  /** A client of the nft service. */
+  readonly nft: NftServiceClient;
   readonly tx: TxProcess;
   /** A client of the richlist service. */
   readonly richlist: RichlistServiceClient;
@@ -32,6 +38,8 @@ export interface Stack {
   get<T = Record<string, unknown>>(path: string, status?: number): Promise<T>;
   /** Resolves when blocks, txs and (on EVM) the rich list are served up to a height, and the traces with `traces`. */
   reaches(height: number, traces?: boolean): Promise<void>;
+  /** Resolves when NFTs are served up to a height, and the node was asked for all of their details. */
+  knowsNfts(height: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -52,6 +60,7 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
     PORT: '0',
     BLOCK_SERVICE_ADDR: local('block'),
     TX_SERVICE_ADDR: local('tx'),
+    NFT_SERVICE_ADDR: local('nft'),
     RICHLIST_SERVICE_ADDR: local('richlist'),
     ...options.env,
   };
@@ -70,6 +79,12 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
     addresses: [local('tx')],
     ...fault,
   });
+  const nft = await startNft({
+    ...shared,
+    config: loadSettings(nftSettings, env),
+    addresses: [local('nft')],
+    ...fault,
+  });
   const richlist = await startRichlist({
     ...shared,
     config: loadSettings(richlistSettings, env),
@@ -77,6 +92,7 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
     ...fault,
   });
   const gateway: Gateway = await startGateway({ ...shared, config: loadSettings(gatewaySettings, env) });
+  const nftClient = connectRpc(NftServiceClient, local('nft'));
   const url = `http://127.0.0.1:${gateway.port}`;
   const get = async <T>(path: string, status = 200): Promise<T> => {
     const response = await fetch(url + path);
@@ -88,6 +104,7 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
   return {
     url,
     block,
+    nft: nftClient,
     tx,
     richlist: connectLocal<RichlistServiceClient>(richlist.service),
     metrics,
@@ -103,8 +120,19 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
         `height ${height}`,
         30_000,
       ),
+    knowsNfts: (height) =>
+      eventually(
+        async () => {
+          const status = await callRpc(nftClient.getStatus.bind(nftClient), {});
+          return status.height >= height && status.details_height >= height;
+        },
+        `the NFTs of height ${height}`,
+        30_000,
+      ),
     async stop() {
+      nftClient.close();
       await gateway.stop();
+      await nft.stop();
       await richlist.stop();
       await tx.stop();
       await block.stop();

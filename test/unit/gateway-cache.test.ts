@@ -10,11 +10,8 @@ const answerOf = (text: string, settled = false) => createAnswer({ body: Buffer.
 const never = new AbortController().signal;
 
 function testCache(max_bytes = 1_000_000) {
-  const current: Record<Owner, Head> = {
-    block: { version: 1, epoch: 1 },
-    tx: { version: 1, epoch: 1 },
-    richlist: { version: 1, epoch: 1 },
-  };
+  const heard: Head = { version: 1, epoch: 1 };
+  const current: Record<Owner, Head> = { block: heard, tx: heard, nft: heard, richlist: heard };
   let now_ms = 0;
   const metrics = createMetrics();
   const cache = createCache({

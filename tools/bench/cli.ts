@@ -129,6 +129,7 @@ async function bench(options: BenchOptions): Promise<BenchReport> {
       TX_GRPC_PORT: '0',
       CACHE_MB: from === 'cache' ? '64' : '0',
       ...(from === 'tables' ? { BODY_CACHE_MB: '0' } : {}),
+      NFT_GRPC_PORT: '0',
       RICHLIST_GRPC_PORT: '0',
       POLL_INTERVAL_MS: '200',
     });

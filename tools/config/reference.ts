@@ -1,6 +1,7 @@
 import { blockSettings } from '../../services/block/config.js';
 import type { Settings } from '../../services/common/config.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
+import { nftSettings } from '../../services/nft/config.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import { txSettings } from '../../services/tx/config.js';
 import { startSettings } from '../start/settings.js';
@@ -10,6 +11,7 @@ const programs: readonly { readonly title: string; readonly settings: Settings }
   { title: '`npm start` (everything in one process)', settings: startSettings },
   { title: 'block (`node dist/services/block/main.js`)', settings: blockSettings },
   { title: 'tx (`node dist/services/tx/main.js`)', settings: txSettings },
+  { title: 'nft (`node dist/services/nft/main.js`)', settings: nftSettings },
   { title: 'richlist (`node dist/services/richlist/main.js`)', settings: richlistSettings },
   { title: 'gateway (`node dist/services/gateway/main.js`)', settings: gatewaySettings },
 ];

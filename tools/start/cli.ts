@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { startBlock } from '../../services/block/main.js';
 import { openDatabase } from '../../services/common/clickhouse/open.js';
 import type { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
+import type { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import type { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
 import { runUntilSignal, type Stoppable, stopAll } from '../../services/common/lifecycle.js';
@@ -12,6 +13,7 @@ import { createMetrics } from '../../services/common/metrics.js';
 import { allReady, serveOps } from '../../services/common/ops.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
 import { startGateway } from '../../services/gateway/main.js';
+import { startNft } from '../../services/nft/main.js';
 import { startRichlist } from '../../services/richlist/main.js';
 import { startTx } from '../../services/tx/main.js';
 import { limitHeapGrowth } from './heap.js';
@@ -81,6 +83,13 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
       addresses: [hostPort(config.HOST, config.TX_GRPC_PORT)],
     });
     stops.push(() => tx.stop());
+    const nft = await startNft({
+      ...shared,
+      config: { ...all, GRPC_PORT: config.NFT_GRPC_PORT, BLOCK_SERVICE_ADDR: block.address },
+      blocks: blockClient,
+      addresses: [hostPort(config.HOST, config.NFT_GRPC_PORT)],
+    });
+    stops.push(() => nft.stop());
     const richlist = await startRichlist({
       ...shared,
       config: { ...all, GRPC_PORT: config.RICHLIST_GRPC_PORT, BLOCK_SERVICE_ADDR: block.address },
@@ -91,6 +100,7 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
     const clients = {
       block: blockClient,
       tx: connectLocal<TxServiceClient>(tx.service),
+      nft: connectLocal<NftServiceClient>(nft.service),
       richlist: connectLocal<RichlistServiceClient>(richlist.service),
     };
     const gateway = await startGateway({
@@ -98,6 +108,7 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
         ...config,
         BLOCK_SERVICE_ADDR: block.address,
         TX_SERVICE_ADDR: tx.address,
+        NFT_SERVICE_ADDR: nft.address,
         RICHLIST_SERVICE_ADDR: richlist.address,
       },
       clients,
@@ -108,6 +119,7 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
     const readiness = allReady({
       block: block.readiness,
       tx: tx.readiness,
+      nft: nft.readiness,
       richlist: richlist.readiness,
       gateway: gateway.readiness,
     });

@@ -15,12 +15,14 @@ import {
   serverSettings,
 } from '../../services/common/settings.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
+import { nftOwnSettings } from '../../services/nft/config.js';
 import { richlistOwnSettings } from '../../services/richlist/config.js';
 import { txOwnSettings } from '../../services/tx/config.js';
 
 const {
   BLOCK_SERVICE_ADDR: _block,
   TX_SERVICE_ADDR: _tx,
+  NFT_SERVICE_ADDR: _nft,
   RICHLIST_SERVICE_ADDR: _richlist,
   ...gatewayOwnSettings
 } = gatewaySettings;
@@ -33,6 +35,7 @@ export const startSettings = {
   ...serverSettings,
   ...blockOwnSettings,
   ...txOwnSettings,
+  ...nftOwnSettings,
   ...reindexSettings,
   ...richlistOwnSettings,
   ...gatewayOwnSettings,
@@ -49,6 +52,11 @@ export const startSettings = {
   TX_GRPC_PORT: {
     doc: "Port of the tx service's gRPC; 0 for any free one.",
     default: '7002',
+    parse: asInteger(0, 65_535),
+  },
+  NFT_GRPC_PORT: {
+    doc: "Port of the nft service's gRPC; 0 for any free one.",
+    default: '7003',
     parse: asInteger(0, 65_535),
   },
   HEAP_GROWTH_PERCENT: {

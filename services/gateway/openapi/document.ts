@@ -64,7 +64,7 @@ export function createDocument(groups: readonly RouteGroup[], about: About): obj
       title: 'weft',
       version: about.version,
       description:
-        'Indexed blocks, transactions and token holders of a rollup. All requests are GET and need no authentication. Unknown query parameters are ignored; of a parameter that is sent more than once the first counts (`msgs` excepted), and an empty one counts as absent.',
+        'Indexed blocks, transactions, NFTs and token holders of a rollup. All requests are GET and need no authentication. Unknown query parameters are ignored; of a parameter that is sent more than once the first counts (`msgs` excepted), and an empty one counts as absent.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: about.base_path || '/' }],

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { packageRoot } from '../../common/paths.js';
 
 /** An object of a recorded rollup, to show in the document. */
-export function readExample(name: 'block' | 'tx' | 'evm-tx' | 'evm-internal-tx'): unknown {
+export function readExample(
+  name: 'block' | 'tx' | 'evm-tx' | 'evm-internal-tx' | 'nft-collection' | 'nft-token',
+): unknown {
   const file = join(packageRoot, 'services/gateway/openapi/examples', `${name}.json`);
   return JSON.parse(readFileSync(file, 'utf8'));
 }

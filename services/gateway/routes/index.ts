@@ -3,6 +3,7 @@ import type { About, Route, RouteGroup } from '../route.js';
 import { blockGroup } from './block.js';
 import { evmInternalTxsGroup } from './evm-internal-txs.js';
 import { evmTxsGroup } from './evm-txs.js';
+import { nftGroup } from './nft.js';
 import { richlistGroup } from './richlist.js';
 import { createRootGroup } from './root.js';
 import { createStatusGroup } from './status.js';
@@ -17,6 +18,7 @@ export const createGroups = (about: About): readonly RouteGroup[] => [
   txGroup,
   evmTxsGroup,
   evmInternalTxsGroup,
+  nftGroup,
   richlistGroup,
 ];
 

@@ -149,6 +149,27 @@ const frame = object({
   ...{ to: text, input: text, output: text, gas: hexNumber, gasUsed: hexNumber, value: valueOrNone },
 });
 
+/** A collection: the explorer wants the length as a number, the wallet compares the creator with bech32. */
+const bech32: Check = (value, at) => assert.match(String(value), /^init1[02-9ac-hj-np-z]{38,58}$/, at);
+const address: Check = (value, at) => assert.match(String(value), /^0x([0-9a-f]{40}|[0-9a-f]{64})$/, at);
+const collection = object({
+  object_addr: address,
+  collection: object({
+    creator: bech32,
+    name: text,
+    origin_name: text,
+    nfts: object({ handle: text, length: coercible }),
+  }),
+  height: number,
+  timestamp: utc,
+});
+
+/** A token: every text is there, since the wallet searches them in lower case. */
+const token = object({
+  ...{ collection_addr: address, collection_name: text, collection_origin_name: text, object_addr: text },
+  ...{ owner: text, nft: object({ token_id: text, uri: text }), height: number, timestamp: utc },
+});
+
 /** Whole answers by what they are of. */
 export const answers = {
   blocks: page('blocks', block),
@@ -159,6 +180,9 @@ export const answers = {
   receipts: page('txs', receipt),
   receipt: object({ tx: receipt }),
   frames: page('internal_txs', frame),
+  tokens: page('tokens', token),
+  collections: page('collections', collection),
+  collection: object({ collection }),
   holders: page('holders', object({ account: filled, amount: filled })),
   status: object({
     ...{ version: filled, commit_hash: filled, chain_id: filled },

@@ -8,6 +8,11 @@ export interface Asker {
   readonly tx_hashes: readonly string[];
   readonly evm_accounts: readonly string[];
   readonly evm_hashes: readonly string[];
+  /** Collections, as the chain writes their addresses. */
+  readonly collections: readonly string[];
+  /** Owner, collection and id of tokens: the id encoded once, as explorers do before the client encodes again. */
+  readonly tokens: readonly { readonly owner: string; readonly collection: string; readonly id: string }[];
+  readonly names: readonly string[];
 }
 
 /** How a client goes on after a page. */
@@ -22,7 +27,10 @@ export type Paging =
 /** A request that a client sends, in the spelling of that client. */
 export interface ClientRequest {
   readonly client: string;
-  /** `{account}`, `{height}`, `{hash}` and `{key}` stand for values; the key is empty on the first page. */
+  /**
+   * `{account}`, `{height}`, `{hash}`, `{collection}`, `{name}`, `{owner}`, `{id}` and `{key}` stand
+   * for values; the key is empty on the first page.
+   */
   readonly url: string;
   readonly answer: keyof typeof answers;
   readonly paging: Paging;
@@ -31,6 +39,7 @@ export interface ClientRequest {
 
 const tx = '/indexer/tx/v1';
 const block = '/indexer/block/v1';
+const nft = '/indexer/nft/v1';
 const holders = (denom: string): string => `/indexer/richlist/v1/${encodeURIComponent(denom)}`;
 const key = 'pagination.key={key}';
 const newest = 'pagination.reverse=true';
@@ -118,6 +127,45 @@ export const clientRequests: readonly ClientRequest[] = [
     ),
     client: 'tool server',
   },
+  // NFTs: the wallet takes all pages at the default size, the explorer asks in its own order.
+  {
+    client: 'wallet',
+    url: `${nft}/tokens/by_account/{account}?${key}`,
+    answer: 'tokens',
+    paging: 'until falsy',
+  },
+  { client: 'wallet', url: `${nft}/collections/{collection}`, answer: 'collection', paging: 'once' },
+  {
+    client: 'older wallet, gallery',
+    url: `${nft}/collections/by_account/{account}?${key}`,
+    answer: 'collections',
+    paging: 'until falsy',
+  },
+  {
+    client: 'older wallet, gallery',
+    url: `${nft}/tokens/by_account/{owner}?collection_addr={collection}&${key}&pagination.limit=9`,
+    answer: 'tokens',
+    paging: 'until falsy',
+  },
+  explorer(
+    'tokens',
+    `${nft}/tokens/by_collection/{collection}?${key}&pagination.reverse=false&pagination.limit=10`,
+  ),
+  explorer('tokens', `${nft}/tokens/by_collection/{collection}?pagination.count_total=true`, 'once'),
+  explorer(
+    'tokens',
+    `${nft}/tokens/by_account/{owner}?collection_addr={collection}&${key}&pagination.limit=10&pagination.reverse=false&token_id={id}`,
+    'once',
+  ),
+  explorer('collections', `${nft}/collections?${key}&pagination.limit=2&pagination.reverse=false`),
+  explorer('collections', `${nft}/collections/by_name/{name}?${key}&pagination.reverse=false`),
+  explorer(
+    'collections',
+    `${nft}/collections/by_account/{account}?pagination.count_total=false&pagination.limit=1000&pagination.reverse=false`,
+    'once',
+  ),
+  explorer('collection', `/${nft}/collections/{collection}`, 'once'),
+
   // An unknown parameter, which is ignored.
   { ...wallet(`${tx}/txs/by_account/{account}?limit=10`), client: 'agent' },
 ];
@@ -130,8 +178,20 @@ export function urlsOf(request: ClientRequest, asker: Asker): string[] {
     : [asker.accounts, asker.tx_hashes];
   const fill = (name: string, values: readonly (string | number)[]) => (url: string) =>
     url.includes(`{${name}}`) ? values.map((value) => url.replace(`{${name}}`, String(value))) : [url];
+  const fillToken = (url: string): string[] =>
+    url.includes('{owner}')
+      ? asker.tokens.map(({ owner, collection, id }) =>
+          url
+            .replace('{owner}', owner)
+            .replace('{collection}', collection)
+            .replace('{id}', encodeURIComponent(id)),
+        )
+      : [url];
   return [request.url]
     .flatMap(fill('account', accounts))
     .flatMap(fill('height', asker.heights))
-    .flatMap(fill('hash', hashes));
+    .flatMap(fill('hash', hashes))
+    .flatMap(fillToken)
+    .flatMap(fill('collection', asker.collections))
+    .flatMap(fill('name', asker.names));
 }

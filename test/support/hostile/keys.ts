@@ -42,6 +42,11 @@ function variantsFor({ known }: Subject): string[] {
     `${account}/${known.account}?is_signer=true&`,
     `${account}/${known.account}?msgs=minievm.evm.v1.MsgCall&`,
     `${account}/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266?`,
+    ...['tokens/by_collection', 'tokens/by_account'].flatMap((route) => {
+      const list = `/indexer/nft/v1/${route}/${route.endsWith('account') ? known.account : known.collection}?`;
+      return [list, `${list}order_by=height&`];
+    }),
+    `/indexer/nft/v1/tokens/by_account/${known.account}?collection_addr=${known.collection}&`,
   ];
 }
 

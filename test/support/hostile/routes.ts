@@ -10,6 +10,13 @@ export type ParameterKind =
   | 'height'
   | 'hash'
   | 'account'
+  /** An address of something that may not be there. */
+  | 'collection'
+  /** An address in a query, or nothing. */
+  | 'optional_account'
+  | 'order'
+  /** Any text. */
+  | 'text'
   | 'denom';
 
 /** A route of the API as its clients know it. */
@@ -43,9 +50,13 @@ export interface KnownItems {
   readonly tx_hash: string;
   /** Ethereum hash; any on a rollup that has none. */
   readonly evm_hash: string;
+  /** A collection, a token of it with three txs at least, and a part of the names of three collections. */
+  readonly collection: string;
+  readonly token_id: string;
+  readonly name: string;
 }
 
-/** Every route over blocks, txs, receipts, call frames and holders, written down from the specification. */
+/** Every route, written down from the specification. */
 export function apiRoutes(known: KnownItems): readonly ApiRoute[] {
   const height = { name: 'height', kind: 'height', good: known.height } as const;
   const account = { name: 'account', kind: 'account', good: known.account } as const;
@@ -93,6 +104,48 @@ export function apiRoutes(known: KnownItems): readonly ApiRoute[] {
       ...evm,
       list: 'holders',
     },
+    ...nftRoutes(known),
+  ];
+}
+
+function nftRoutes(known: KnownItems): ApiRoute[] {
+  const nft = '/indexer/nft/v1';
+  const account = { name: 'account', kind: 'account', good: known.account } as const;
+  const collection = { name: 'collection_addr', kind: 'account', good: known.collection } as const;
+  const tokens = { ...page, token_id: 'text', order_by: 'order' } as const;
+  return [
+    { path: `${nft}/collections`, query: page, list: 'collections' },
+    // Too few for the tests of lists.
+    { path: `${nft}/collections/by_account/{account}`, in_path: account, query: page },
+    {
+      path: `${nft}/collections/by_name/{name}`,
+      in_path: { name: 'name', kind: 'text', good: known.name },
+      query: page,
+      list: 'collections',
+    },
+    {
+      path: `${nft}/collections/{collection_addr}`,
+      in_path: { ...collection, kind: 'collection' },
+      query: {},
+    },
+    {
+      path: `${nft}/tokens/by_account/{account}`,
+      in_path: account,
+      query: { ...tokens, collection_addr: 'optional_account' },
+      list: 'tokens',
+    },
+    {
+      path: `${nft}/tokens/by_collection/{collection_addr}`,
+      in_path: collection,
+      query: tokens,
+      list: 'tokens',
+    },
+    {
+      path: `${nft}/txs/${known.collection}/{token_id}`,
+      in_path: { name: 'token_id', kind: 'text', good: known.token_id },
+      query: page,
+      list: 'txs',
+    },
   ];
 }
 
@@ -113,12 +166,18 @@ export function isGood(kind: ParameterKind, text: string): boolean {
       return /^(|true|false|1|0)$/i.test(text);
     case 'msgs':
     case 'denom':
+    case 'text':
       return true;
+    case 'order':
+      return /^(|token_id|height)$/.test(text);
     case 'height':
       return isWithin(text, 1n, 2n ** 63n - 1n);
     case 'hash':
       return /^(0[xX])?[0-9a-fA-F]{64}$/.test(text);
+    case 'optional_account':
+      return text === '' || isGood('account', text);
     case 'account':
+    case 'collection':
       // Of bech32 only what a test knows to be good: no hostile text has a right checksum.
       return /^0[xX][0-9a-fA-F]{1,64}$/.test(text);
   }

@@ -12,7 +12,7 @@ function checkVerdict(answer: RawAnswer, name: string, kind: ParameterKind, valu
   const about = `${name}=${value.raw.slice(0, 100)}: ${plainBody(answer).toString('utf8', 0, 300)}`;
   if (value.text !== undefined && isGood(kind, value.text)) {
     // What is well-formed may still name something that is not there.
-    const isItem = kind === 'hash' || kind === 'height' || kind === 'denom';
+    const isItem = ['hash', 'height', 'collection', 'denom'].includes(kind);
     assert.ok(answer.status === 200 || (answer.status === 404 && isItem), about);
     return;
   }

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { recordings, vmOf } from '../support/facts.js';
+import { type CollectionTruth, readNftTruth, type TokenTruth } from '../support/nft-facts.js';
+import { type Stack, startStack } from '../support/stack.js';
+import { type ListAnswer, walkBack, walkForward } from '../support/walk.js';
+
+const nft = '/indexer/nft/v1';
+
+interface Collection {
+  readonly object_addr: string;
+  readonly collection: {
+    readonly creator: string;
+    readonly name: string;
+    readonly origin_name: string;
+    readonly nfts: { readonly handle: string; readonly length: number };
+  };
+  readonly height: number;
+  readonly timestamp: string;
+}
+
+interface Token {
+  readonly collection_addr: string;
+  readonly collection_name: string;
+  readonly collection_origin_name: string;
+  readonly object_addr: string;
+  readonly owner: string;
+  readonly nft: { readonly token_id: string; readonly uri: string };
+  readonly height: number;
+  readonly timestamp: string;
+}
+
+type CollectionList = ListAnswer & { readonly collections: readonly Collection[] };
+type TokenList = ListAnswer & { readonly tokens: readonly Token[] };
+type TxList = ListAnswer & { readonly txs: readonly { readonly txhash: string; readonly height: string }[] };
+
+/** As the API asks: numbers by value and before other ids, those by code point. */
+function compareIds(a: string, b: string): number {
+  const isNumber = (id: string): boolean => /^(0|[1-9]\d*)$/.test(id) && BigInt(id) < 2n ** 256n;
+  if (isNumber(a) && isNumber(b)) return BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0;
+  if (isNumber(a) !== isNumber(b)) return isNumber(a) ? -1 : 1;
+  const [left, right] = [[...a], [...b]];
+  for (const [index, letter] of left.entries()) {
+    const difference = (letter.codePointAt(0) ?? 0) - (right[index]?.codePointAt(0) ?? -1);
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
+
+const byId = (a: TokenTruth, b: TokenTruth): number =>
+  compareIds(a.token_id, b.token_id) || (a.addr < b.addr ? -1 : a.addr > b.addr ? 1 : 0);
+const byHeight = (a: TokenTruth, b: TokenTruth): number => a.height - b.height || byId(a, b);
+
+for (const name of recordings) {
+  describe(`every NFT of the ${name} recording`, () => {
+    const { facts, collections, tokens, burnt, pretenders } = readNftTruth(name);
+    const vm = vmOf(name);
+    let node: ReplayNode;
+    let stack: Stack;
+    before(async function start() {
+      this.timeout(60_000);
+      node = await startReplayNode({ recording: name });
+      stack = await startStack(node, { vm });
+      await stack.reaches(facts.height);
+      await stack.knowsNfts(facts.height);
+    });
+    after(async () => {
+      await stack?.stop();
+      await node?.close();
+    });
+
+    const shownCollection = (collection: CollectionTruth) => ({
+      object_addr: collection.addr,
+      collection: {
+        creator: collection.creator,
+        name: collection.name,
+        origin_name: collection.origin_name,
+        nfts: { handle: '', length: collection.length },
+      },
+      height: collection.height,
+    });
+    const shownToken = (token: TokenTruth) => {
+      const of = collections.find(({ addr }) => addr === token.addr);
+      return {
+        collection_addr: token.addr,
+        collection_name: of?.name,
+        collection_origin_name: of?.origin_name,
+        object_addr: token.object_addr,
+        owner: token.owner,
+        nft: { token_id: token.token_id, uri: token.uri },
+        height: token.height,
+      };
+    };
+    const untimed = <T extends { readonly timestamp: string }>(items: readonly T[]) =>
+      items.map(({ timestamp, ...rest }) => {
+        assert.match(timestamp, /^2026-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/);
+        return rest;
+      });
+
+    /** Walks a list in both orders, forward and back, and compares every page. */
+    async function expectList<T extends { readonly timestamp: string }>(
+      path: string,
+      member: 'collections' | 'tokens',
+      ascending: readonly object[],
+      limit: number,
+    ): Promise<void> {
+      for (const reverse of [true, false]) {
+        const query = `${path}${path.includes('?') ? '&' : '?'}pagination.reverse=${reverse}`;
+        const pages = await walkForward(stack, query, limit);
+        const itemsOf = (page: ListAnswer): T[] => (page as unknown as Record<string, T[]>)[member] as T[];
+        assert.deepEqual(
+          untimed(pages.flatMap(itemsOf)),
+          reverse ? ascending.toReversed() : ascending,
+          query,
+        );
+        for (const page of pages) assert.equal(page.pagination.total, String(ascending.length), query);
+        assert.equal(pages[0]?.pagination.previous_key, '', query);
+        const back = await walkBack(stack, query, limit, pages.at(-1) as ListAnswer);
+        assert.deepEqual(back.map(itemsOf), pages.slice(0, -1).map(itemsOf), `${query}, the way back`);
+      }
+    }
+
+    const byCreation = [...collections].sort((a, b) => a.height - b.height);
+
+    it('collections stand in the order of their creation', () =>
+      expectList<Collection>(`${nft}/collections`, 'collections', byCreation.map(shownCollection), 2));
+
+    it('a collection is found by its address in every spelling, a pretender is none', async () => {
+      for (const collection of collections) {
+        for (const spelling of [collection.addr, collection.addr.toUpperCase().replace('0X', '0x')]) {
+          const found = await stack.get<{ collection: Collection }>(`${nft}/collections/${spelling}`);
+          assert.deepEqual(untimed([found.collection]), [shownCollection(collection)]);
+        }
+      }
+      for (const pretender of pretenders) {
+        await stack.get(`${nft}/collections/${pretender}`, 404);
+        for (const path of [
+          `tokens/by_collection/${pretender}`,
+          `txs/${pretender}/1`,
+          `txs/${pretender}/f1`,
+        ]) {
+          const { pagination } = await stack.get<ListAnswer>(`${nft}/${path}`);
+          assert.equal(pagination.total, '0', path);
+        }
+      }
+    });
+
+    it('a collection is found by its name, by a part of it, and by its origin name', async () => {
+      for (const { name: called, origin_name } of collections) {
+        for (const asked of [called, called.toUpperCase(), called.slice(1, 4).toLowerCase(), origin_name]) {
+          if (asked === '') continue;
+          const matches = (text: string) => text.toLowerCase().includes(asked.toLowerCase());
+          const isSame = (c: CollectionTruth) =>
+            [c.name, c.origin_name].some((text) => text.toLowerCase() === asked.toLowerCase());
+          const found = byCreation.filter((c) => matches(c.name) || matches(c.origin_name));
+          for (const reverse of [true, false]) {
+            const ordered = reverse ? found.toReversed() : found;
+            const expected = [...ordered.filter(isSame), ...ordered.filter((c) => !isSame(c))];
+            const path = `${nft}/collections/by_name/${encodeURIComponent(asked)}?pagination.reverse=${reverse}`;
+            const pages = (await walkForward(stack, path, 1)) as CollectionList[];
+            assert.deepEqual(
+              pages.flatMap((page) => page.collections.map(({ object_addr }) => object_addr)),
+              expected.map(({ addr }) => addr),
+              path,
+            );
+            assert.equal(pages[0]?.pagination.total, String(expected.length), path);
+            const back = await walkBack(stack, path, 1, pages.at(-1) as ListAnswer);
+            assert.deepEqual(back, pages.slice(0, -1), path);
+          }
+        }
+      }
+    });
+
+    it('the tokens of every collection, by id and by height', async () => {
+      for (const { addr, length } of collections) {
+        const own = tokens.filter((token) => token.addr === addr);
+        assert.equal(own.length, length);
+        const path = `${nft}/tokens/by_collection/${addr}`;
+        await expectList<Token>(path, 'tokens', [...own].sort(byId).map(shownToken), 4);
+        await expectList<Token>(
+          `${path}?order_by=height`,
+          'tokens',
+          [...own].sort(byHeight).map(shownToken),
+          5,
+        );
+      }
+    });
+
+    const owners = [...new Set(tokens.map(({ owner }) => owner))].filter((owner) =>
+      owner.startsWith('init1'),
+    );
+
+    it('the tokens of every account, by id and by height, in all collections and in one', async () => {
+      for (const owner of owners) {
+        const own = tokens.filter((token) => token.owner === owner);
+        const path = `${nft}/tokens/by_account/${owner}`;
+        await expectList<Token>(path, 'tokens', [...own].sort(byId).map(shownToken), 3);
+        await expectList<Token>(
+          `${path}?order_by=height`,
+          'tokens',
+          [...own].sort(byHeight).map(shownToken),
+          7,
+        );
+        for (const addr of new Set(own.map((token) => token.addr))) {
+          const some = own.filter((token) => token.addr === addr);
+          const filtered = `${path}?collection_addr=${addr}`;
+          await expectList<Token>(filtered, 'tokens', [...some].sort(byId).map(shownToken), 2);
+          await expectList<Token>(
+            `${filtered}&order_by=height`,
+            'tokens',
+            [...some].sort(byHeight).map(shownToken),
+            2,
+          );
+        }
+      }
+    }).timeout(60_000);
+
+    it('the collections of every account', async () => {
+      for (const owner of owners) {
+        const held = byCreation.filter(({ addr }) =>
+          tokens.some((t) => t.owner === owner && t.addr === addr),
+        );
+        const path = `${nft}/collections/by_account/${owner}`;
+        await expectList<Collection>(path, 'collections', held.map(shownCollection), 2);
+      }
+    });
+
+    it('every token by its id, however often the id is encoded', async () => {
+      for (const token of tokens.filter(({ token_id }) => token_id !== '')) {
+        const once = encodeURIComponent(token.token_id);
+        for (const id of [once, encodeURIComponent(once)]) {
+          const inCollection = await stack.get<TokenList>(
+            `${nft}/tokens/by_collection/${token.addr}?token_id=${id}`,
+          );
+          assert.deepEqual(untimed(inCollection.tokens), [shownToken(token)]);
+          assert.equal(inCollection.pagination.total, '1');
+          if (!token.owner.startsWith('init1')) continue;
+          const path = `${nft}/tokens/by_account/${token.owner}?token_id=${id}`;
+          const mine = tokens.filter(
+            ({ owner, token_id }) => owner === token.owner && token_id === token.token_id,
+          );
+          const ofAccount = await stack.get<TokenList>(`${path}&pagination.reverse=false`);
+          assert.deepEqual(untimed(ofAccount.tokens), mine.sort(byId).map(shownToken));
+          const both = await stack.get<TokenList>(`${path}&collection_addr=${token.addr}`);
+          assert.deepEqual(untimed(both.tokens), [shownToken(token)]);
+        }
+      }
+    }).timeout(60_000);
+
+    it('the txs of every token, and of those that were burnt', async () => {
+      for (const { addr, token_id, txs } of tokens.filter((token) => token.token_id !== '')) {
+        const path = `${nft}/txs/${addr}/${encodeURIComponent(token_id)}`;
+        const pages = (await walkForward(stack, path, 2)) as TxList[];
+        const found = pages.flatMap((page) => page.txs);
+        assert.equal(found.length, txs, path);
+        assert.equal(new Set(found.map(({ txhash }) => txhash)).size, txs, path);
+        assert.equal(pages[0]?.pagination.total, String(txs), path);
+        const places = found.map(({ txhash }) => facts.txs.findIndex((tx) => tx.hash === txhash));
+        assert.deepEqual(
+          places,
+          [...places].sort((a, b) => b - a),
+          path,
+        );
+        const back = await walkBack(stack, path, 2, pages.at(-1) as ListAnswer);
+        assert.deepEqual(back, pages.slice(0, -1), path);
+      }
+      for (const { addr, token_id } of burnt) {
+        const id = encodeURIComponent(token_id);
+        const { tokens: left } = await stack.get<TokenList>(
+          `${nft}/tokens/by_collection/${addr}?token_id=${id}`,
+        );
+        assert.deepEqual(left, []);
+        const { txs } = await stack.get<TxList>(`${nft}/txs/${addr}/${id}`);
+        assert.ok(txs.length >= 1, `${addr}/${token_id}`);
+      }
+    }).timeout(60_000);
+  });
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { migrate, readMigrations } from '../../services/common/clickhouse/migrate.js';
+import { createLog } from '../../services/common/log.js';
+import { packageRoot } from '../../services/common/paths.js';
+import { answer, refused } from '../../services/nft/enrich/outcome.js';
+import { readAsks, readDueJobs } from '../../services/nft/enrich/queue.js';
+import type { DetailSource } from '../../services/nft/enrich/source.js';
+import { type Task, workOff } from '../../services/nft/enrich/work.js';
+import { type NftIndex, openNftIndex } from '../../services/nft/index.js';
+import { startReading } from '../../services/nft/read/reader.js';
+import { readAsked } from '../../services/nft/store/details.js';
+import type { FaultPoint } from '../../services/nft/store/remove.js';
+import type { NftStore } from '../../services/nft/store/store.js';
+import { nameless } from './nft-model.js';
+
+/** The nft service's tables with a writer, as in one process. */
+export interface NftTables {
+  readonly index: NftIndex;
+  readonly store: NftStore;
+  /** Asks `source` for everything that is to be asked, until nothing is left. */
+  learn(source?: DetailSource): Promise<void>;
+}
+
+const target = (prefix: string) => ({ database: `${prefix}_nft`, cluster: '' });
+
+/** Migrates a database of its own for a prefix. */
+export async function migrateNft(database: Database, prefix: string): Promise<void> {
+  await migrate(database, readMigrations(join(packageRoot, 'services/nft/schema')), target(prefix));
+}
+
+/** A node that names every contract but one, and knows no uris. */
+export const modelSource: DetailSource = {
+  collections: async (collections) =>
+    collections.map((collection) =>
+      collection === nameless
+        ? refused('no name')
+        : answer({ name: `Name ${collection.slice(0, 2)}`, creator: 'f'.repeat(40) }),
+    ),
+  uris: async (tokens) => tokens.map(() => answer(undefined)),
+};
+
+/** Opens migrated tables anew, as a process that starts does: nothing is in memory. */
+export async function openNft(
+  database: Database,
+  prefix: string,
+  options: {
+    readonly fault?: FaultPoint;
+    readonly capacity?: number;
+    readonly vm?: 'evm' | 'move' | 'wasm';
+  } = {},
+): Promise<NftTables> {
+  const index = await openNftIndex(database, target(prefix));
+  const store = index.openStore({
+    vm: options.vm ?? 'wasm',
+    log: createLog('silent'),
+    fault: options.fault,
+    capacity: options.capacity ?? 1_000,
+  });
+  const { tables, head } = index;
+  const signal = new AbortController().signal;
+  const work = async (source: DetailSource, tasks: readonly Task[], areJobs: boolean, asked: number) => {
+    const reading = startReading(index.reader, {});
+    const common = { database, tables, source, signal, attempts: 1, now: () => 1 };
+    const { details } = await workOff(common, tasks, areJobs, reading);
+    await store.writeDetails({ ...details, asked }, store.generation);
+  };
+  return {
+    index,
+    store,
+    async learn(source = modelSource) {
+      for (;;) {
+        const asked = await readAsked(database, tables);
+        const asks = await readAsks(database, tables, asked, head.end, 50);
+        const jobs = asks.length > 0 ? [] : await readDueJobs(database, tables, 1, 50);
+        if (asks.length + jobs.length === 0) return;
+        await work(source, asks.length > 0 ? asks : jobs, asks.length === 0, asks.at(-1)?.at ?? asked);
+      }
+    },
+  };
+}

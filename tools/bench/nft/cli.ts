@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbedded } from '../../../services/common/clickhouse/embedded.js';
+import { migrate, readMigrations } from '../../../services/common/clickhouse/migrate.js';
+import { createLog } from '../../../services/common/log.js';
+import { packageRoot } from '../../../services/common/paths.js';
+import { openNftIndex } from '../../../services/nft/index.js';
+import { benchBlocks, large, mintsPerBlock } from './chain.js';
+import { measureReads, nameAll } from './reads.js';
+
+/** Sizes that the same questions are asked at: what costs the same at both does not grow. */
+const sizes = [1_000, 100_000];
+
+/** `weft bench --nft`: how long NFT questions take on small and on large collections, and how fast mints are written. */
+export async function runNftBench(): Promise<void> {
+  for (const tokens of sizes) {
+    const folder = mkdtempSync(join(tmpdir(), 'weft-bench-nft-'));
+    const database = await openEmbedded(folder);
+    try {
+      const target = { database: 'bench_nft', cluster: '' };
+      await migrate(database, readMigrations(join(packageRoot, 'services/nft/schema')), target);
+      const index = await openNftIndex(database, target);
+      const store = index.openStore({ vm: 'evm', log: createLog('silent') });
+      await store.recover();
+      let slowest = 0;
+      for (const block of benchBlocks(tokens)) {
+        const before = performance.now();
+        await store.writeBlocks([block]);
+        if (block.events.length >= mintsPerBlock) slowest = Math.max(slowest, performance.now() - before);
+      }
+      if (slowest > 0)
+        process.stdout.write(`a block of ${mintsPerBlock} mints: ${slowest.toFixed(0)} ms at most\n`);
+      await nameAll(index, store);
+      process.stdout.write(`\n${tokens} tokens in ${large.slice(0, 4)}..., ms: median (least)\n`);
+      for (const { name, median, least } of await measureReads(index, tokens))
+        process.stdout.write(`  ${name.padEnd(44)} ${median.toFixed(1).padStart(7)} (${least.toFixed(1)})\n`);
+    } finally {
+      await database.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+}
