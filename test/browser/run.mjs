@@ -76,6 +76,7 @@ const program = spawn(process.execPath, ['bin/weft.js', 'start'], {
     BLOCK_GRPC_PORT: '0',
     TX_GRPC_PORT: '0',
     RICHLIST_GRPC_PORT: '0',
+    NFT_GRPC_PORT: '0',
   },
   stdio: ['ignore', 'ignore', 'inherit'],
 });
