@@ -119,7 +119,11 @@ async function write(subject: Subject): Promise<void> {
 
 async function unwind(subject: Subject): Promise<void> {
   const { blocks, random, model } = subject;
-  const height = random.oneIn(8) ? 0 : random.integer(model.height + 1);
+  // Short rollbacks are the common ones, and end within a batch.
+  const below = random.oneIn(3)
+    ? random.integer(model.height + 1)
+    : Math.min(model.height, random.integer(4));
+  const height = random.oneIn(10) ? 0 : model.height - below;
   await survive(subject, (store) => store.unwind(height));
   catchUp(subject);
   blocks.length = model.height;
