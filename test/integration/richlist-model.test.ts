@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
+import { findToken } from '../../services/richlist/read/denoms.js';
 import type { RichlistStore } from '../../services/richlist/store/store.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import type { Random } from '../support/random.js';
@@ -16,6 +17,7 @@ import {
   modelChain,
   modelGenesis,
   modelTokens,
+  rareTokens,
 } from '../support/richlist-model.js';
 import { openTestRichlist, seedOf, type TestRichlist } from '../support/richlist-tables.js';
 
@@ -117,7 +119,11 @@ async function write(subject: Subject): Promise<void> {
 
 async function unwind(subject: Subject): Promise<void> {
   const { blocks, random, model } = subject;
-  const height = random.oneIn(8) ? 0 : random.integer(model.height + 1);
+  // Short rollbacks are the common ones, and end within a batch.
+  const below = random.oneIn(3)
+    ? random.integer(model.height + 1)
+    : Math.min(model.height, random.integer(4));
+  const height = random.oneIn(10) ? 0 : model.height - below;
   await survive(subject, (store) => store.unwind(height));
   catchUp(subject);
   blocks.length = model.height;
@@ -143,7 +149,7 @@ async function heal(subject: Subject): Promise<void> {
     for (const answer of answers) followHeal(model, answer, answer.amount);
 }
 
-async function check({ list, model, random }: Subject, walked: number): Promise<void> {
+async function check({ list, model, random, blocks }: Subject, walked: number): Promise<void> {
   const { reader } = list.index;
   if (model.height === 0) return;
   assert.equal(list.store.position.height, model.height);
@@ -151,6 +157,14 @@ async function check({ list, model, random }: Subject, walked: number): Promise<
   const first = random.integer(modelTokens.length);
   for (const token of [...modelTokens, ...modelTokens].slice(first, first + walked))
     await checkList(reader, token, holdersOf(now, token), random);
+  const rare = random.pick(rareTokens);
+  await checkList(reader, rare, holdersOf(now, rare), random);
+  // A token is known from the first block that names it.
+  for (const token of rareTokens) {
+    const isKnown = blocks.slice(0, model.height).some(({ deltas }) => deltas.has(token));
+    const found = await findToken(reader, `0x${token}`, {}).catch(() => undefined);
+    assert.equal(found, isKnown ? token : undefined, `${token} at ${model.height}`);
+  }
   const height = 1 + random.integer(model.height);
   await checkPast(reader, random.pick(modelTokens), model, height);
 }

@@ -14,6 +14,9 @@ export interface ModelBlock extends DecodedBlock {
 }
 
 export const modelTokens = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(40));
+
+/** Tokens that show up now and then. */
+export const rareTokens = Array.from({ length: 12 }, (_, n) => `e${n.toString(16)}`.repeat(20));
 export const modelAccounts = Array.from({ length: 14 }, (_, n) => (n + 1).toString(16).padStart(40, '0'));
 const nobody = '0'.repeat(40);
 
@@ -55,7 +58,7 @@ function nextBlock(
     if (account !== nobody) truth.set(key, (truth.get(key) ?? 0n) + amount);
   };
   for (let logs = random.integer(7); logs > 0; logs--) {
-    const token = random.pick(modelTokens);
+    const token = random.pick(random.oneIn(4) ? rareTokens : modelTokens);
     const drifts = modelTokens.indexOf(token) >= 2;
     const from = random.oneIn(4) ? nobody : random.pick(modelAccounts);
     const to = random.oneIn(6) ? nobody : random.pick(modelAccounts);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { getAddress } from 'ethers';
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import { messageOf } from '../../common/errors.js';
@@ -33,6 +34,7 @@ export function createNaming(options: NameOptions): NameTokens {
     const names = new Map<string, string>();
     if (Date.now() < asksAgainAt) return names;
     const signal = AbortSignal.any([options.signal, AbortSignal.timeout(patience_ms)]);
+    setMaxListeners(0, signal); // every request under way listens to it
     const left = [...tokens];
     const worker = async (): Promise<void> => {
       for (let token = left.pop(); token !== undefined && !signal.aborted; token = left.pop())

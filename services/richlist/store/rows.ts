@@ -7,12 +7,19 @@ export interface Batch {
   readonly changes: string[];
   /** By holding: what it had before the batch, and what it has at its end. */
   readonly ends: Map<HoldingKey, { readonly before: Balance | undefined; balance: Balance; source: Source }>;
+  /** By token its first change, and the number of its last. */
+  readonly tokens: Map<string, { readonly height: number; readonly ord: number; last_ord: number }>;
   /** Number of the last change. */
   last_ord: number;
 }
 
 /** Starts a batch after the change with a number. */
-export const startBatch = (last_ord: number): Batch => ({ changes: [], ends: new Map(), last_ord });
+export const startBatch = (last_ord: number): Batch => ({
+  changes: [],
+  ends: new Map(),
+  tokens: new Map(),
+  last_ord,
+});
 
 /** Adds a change: the balance of a holding after a block. */
 export function addChange(
@@ -27,6 +34,9 @@ export function addChange(
   const ord = ++batch.last_ord;
   const balance: Balance = { amount, ord, height };
   batch.changes.push(JSON.stringify({ token, account, ord, height, amount: String(amount), source }));
+  const touched = batch.tokens.get(token);
+  if (touched === undefined) batch.tokens.set(token, { height, ord, last_ord: ord });
+  else touched.last_ord = ord;
   const key = holdingKey(token, account);
   const end = batch.ends.get(key);
   if (end === undefined) batch.ends.set(key, { before, balance, source });

@@ -94,10 +94,8 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   const fault = options.fault ?? (() => {});
   const exclusive = createMutex();
   const known = createKnown(database, tables, options.knownCapacity ?? defaultCapacity);
-  const [ranks, tokenList] = [
-    createRanks(database, tables, options.longestStretch ?? defaultLongest),
-    createTokenList(database, tables),
-  ];
+  const ranks = createRanks(database, tables, options.longestStretch ?? defaultLongest);
+  const tokenList = createTokenList(database, tables, options.nameTokens);
   let position: Position = nothing;
   let revision = 0;
   // After a failure nobody knows what is in the tables, until `recover` has looked.
@@ -123,15 +121,27 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     });
 
   /** Writes the changes of a batch and what follows from them; the cursor is the caller's. */
-  const writeBatch = async (batch: Batch): Promise<void> => {
+  const writeBatch = async (
+    batch: Batch,
+    about: (token: string) => { readonly complete: boolean; readonly denom?: string | undefined },
+  ): Promise<void> => {
     await insert('changes', batch.changes);
     await insert('balances', balanceRows(batch));
     await insert('holders', holderRows(batch));
+    // Each row carries the number of its own token's change: a rollback into the middle of a
+    // batch leaves alone what changed before.
     const rows = await ranks.move(movesOf(batch));
     await insert(
       'ranks',
-      rows.map((row) => JSON.stringify({ ...row, ord: batch.last_ord })),
+      rows.map((row) => JSON.stringify({ ...row, ord: batch.tokens.get(row.token)?.last_ord })),
     );
+    const touched = new Map(
+      [...batch.tokens].map(([token, { height, ord }]) => [token, { height, ord, ...about(token) }]),
+    );
+    const { tokens, denoms } = await tokenList.rowsOf(touched);
+    await insert('denoms', denoms);
+    await insert('tokens', tokens);
+    tokenList.put(touched);
     for (const [key, { balance }] of batch.ends) known.put(key, balance);
   };
 
@@ -148,30 +158,6 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     options.onWritten?.(position);
   };
 
-  /** Adds tokens to the list that it does not have, with their denoms as far as they can be told. */
-  const addTokens = async (
-    seen: ReadonlyMap<string, { readonly complete: boolean; readonly denom?: string }>,
-    height: number,
-    ord: number,
-  ): Promise<void> => {
-    const there = await tokenList.get(new Set(seen.keys()));
-    const added = [...seen].filter(([token]) => !there.has(token));
-    if (added.length === 0) return;
-    const unnamed = added.filter(([, { denom }]) => denom === undefined).map(([token]) => token);
-    const names = unnamed.length === 0 ? new Map<string, string>() : await options.nameTokens(unnamed);
-    await insert(
-      'denoms',
-      added.flatMap(([token, { denom = names.get(token) }]) =>
-        denom === undefined ? [] : [JSON.stringify({ folded: denom.toLowerCase(), denom, token, ord })],
-      ),
-    );
-    await insert(
-      'tokens',
-      added.map(([token, { complete }]) => JSON.stringify({ token, height, complete, ord })),
-    );
-    for (const [token, { complete }] of added) tokenList.put(token, complete);
-  };
-
   /** Writes the state to begin with, without a cursor: that comes with the first block. */
   const writeSeed = async (first_height: number): Promise<Position> => {
     const seed = await options.openSeed(first_height);
@@ -181,11 +167,10 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       const batch = startBatch(last_ord);
       for (const { token, account, amount } of balances)
         addChange(batch, { token, account }, undefined, seed.height, amount, 'seed');
-      await writeBatch(batch);
+      const denoms = new Map(balances.map(({ token, denom }) => [token, denom]));
       // An account without an entry in the auth module is not in the seed, except in genesis.
       const complete = seed.height === 1;
-      const seen = new Map(balances.map(({ token, denom }) => [token, { complete, denom }]));
-      await addTokens(seen, seed.height, batch.last_ord);
+      await writeBatch(batch, (token) => ({ complete, denom: denoms.get(token) }));
       last_ord = batch.last_ord;
     }
     return { ...nothing, last_ord, seed_height: seed.height };
@@ -193,21 +178,19 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
 
   const writeSomeBlocks = async (blocks: readonly DecodedBlock[], from: Position): Promise<void> => {
     const keys = new Set<HoldingKey>();
-    const tokens = new Map<string, { complete: boolean }>();
+    const complete = new Map<string, boolean>();
     for (const { deltas, created } of blocks)
       for (const [token, accounts] of deltas) {
-        const complete = from.seed_height === 1 || created.has(token) || tokens.get(token)?.complete === true;
-        tokens.set(token, { complete });
+        complete.set(token, from.seed_height === 1 || created.has(token) || complete.get(token) === true);
         for (const account of accounts.keys()) keys.add(holdingKey(token, account));
       }
     const current = await known.get(keys);
-    const listed = await tokenList.get(new Set(tokens.keys()));
-    for (const [token, complete] of listed) tokens.set(token, { complete });
+    for (const [token, isComplete] of await tokenList.get(new Set(complete.keys())))
+      complete.set(token, isComplete);
     const questions = firstQuestions(
       blocks,
       from.seed_height,
-      (key, isSeeded) =>
-        current.has(key) || (!isSeeded && tokens.get(holdingOf(key).token)?.complete === true),
+      (key, isSeeded) => current.has(key) || (!isSeeded && complete.get(holdingOf(key).token) === true),
     );
     const bases = questions.length === 0 ? [] : await options.askBalances(questions);
     const first = new Map(
@@ -224,11 +207,8 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       onMisfit: options.onMisfit ?? (() => {}),
     });
     const end = blocks.at(-1) as DecodedBlock;
-    if (batch.changes.length > 0) {
-      await writeBatch(batch);
-      const height = blocks.find(({ deltas }) => deltas.size > 0)?.height ?? end.height;
-      await addTokens(tokens, height, batch.last_ord);
-    }
+    if (batch.changes.length > 0)
+      await writeBatch(batch, (token) => ({ complete: complete.get(token) === true }));
     await writeCursor({ ...from, height: end.height, hash: end.hash, last_ord: batch.last_ord }, cursors);
   };
 
@@ -300,7 +280,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
         for (const { token, account, amount, before } of heals) {
           addChange(batch, { token, account }, before, position.height, clampAmount(amount).amount, 'heal');
         }
-        await writeBatch(batch);
+        await writeBatch(batch, () => ({ complete: position.seed_height === 1 }));
         const { height, hash } = position;
         const cursor = { height, hash, last_ord: batch.last_ord };
         await writeCursor({ ...position, last_ord: batch.last_ord }, [cursor]);
@@ -310,15 +290,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     },
     name: (denoms) =>
       writing(async () => {
-        const rows = await database.rows<{ token: string; ord: number }>(
-          `SELECT token, ord FROM ${tables.of('tokens')} WHERE token IN {tokens:Array(String)}`,
-          { tokens: [...denoms.keys()] },
-          { name: 'richlist.tokens' },
-        );
-        const lines = rows.map(({ token, ord }) => {
-          const denom = denoms.get(token) ?? '';
-          return JSON.stringify({ folded: denom.toLowerCase(), denom, token, ord });
-        });
+        const lines = await tokenList.denomRows(denoms);
         await insert('denoms', lines);
         if (lines.length > 0) options.onWritten?.(position);
       }),

@@ -2,11 +2,33 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../../common/clickhouse/database.js';
 import type { Tables } from './tables.js';
 
+/** A token that a batch touches. */
+export interface TouchedToken {
+  /** Whether every balance of it is known; else an account's begins with the node's answer. */
+  readonly complete: boolean;
+  /** What the bank module calls it, where that is known already. */
+  readonly denom?: string | undefined;
+  /** Where it is touched first: height, and number of the change. */
+  readonly height: number;
+  readonly ord: number;
+}
+
+/** Rows of two tables, as lines. */
+export interface TokenRows {
+  readonly tokens: readonly string[];
+  readonly denoms: readonly string[];
+}
+
 /** What the writer knows of tokens. */
 export interface TokenList {
-  /** By token whether every balance of it is known; tokens that were never seen are missing. */
+  /** By token whether it is complete; tokens that were never seen are missing. */
   get(tokens: ReadonlySet<string>): Promise<Map<string, boolean>>;
-  put(token: string, complete: boolean): void;
+  /** The rows of those that the list does not have. */
+  rowsOf(touched: ReadonlyMap<string, TouchedToken>): Promise<TokenRows>;
+  /** Takes over what was written. */
+  put(touched: ReadonlyMap<string, TouchedToken>): void;
+  /** Rows that name tokens of the list. */
+  denomRows(denoms: ReadonlyMap<string, string>): Promise<string[]>;
   reset(): void;
 }
 
@@ -16,33 +38,70 @@ const remembered = 100_000;
 /** Tokens that one query reads. */
 const tokensAtOnce = 2_000;
 
-/** Opens the list of tokens for writing. */
-export function createTokenList(database: Database, tables: Tables): TokenList {
+const options = { name: 'richlist.tokens', priority: 'write' as const };
+
+/**
+ * Opens the list of tokens for writing.
+ *
+ * @param nameTokens tells what the bank module calls tokens, as far as it can be told now; must not fail.
+ */
+export function createTokenList(
+  database: Database,
+  tables: Tables,
+  nameTokens: (tokens: readonly string[]) => Promise<ReadonlyMap<string, string>>,
+): TokenList {
   const known = new LRUCache<string, boolean>({ max: remembered });
+  const denomRow = (denom: string, token: string, ord: number): string =>
+    JSON.stringify({ folded: denom.toLowerCase(), denom, token, ord });
+
+  const get = async (tokens: ReadonlySet<string>): Promise<Map<string, boolean>> => {
+    const found = new Map<string, boolean>();
+    const missing: string[] = [];
+    for (const token of tokens) {
+      const complete = known.get(token);
+      if (complete === undefined) missing.push(token);
+      else found.set(token, complete);
+    }
+    for (let from = 0; from < missing.length; from += tokensAtOnce) {
+      const rows = await database.rows<{ token: string; complete: boolean }>(
+        `SELECT token, complete FROM ${tables.of('tokens')} WHERE token IN {tokens:Array(String)}`,
+        { tokens: missing.slice(from, from + tokensAtOnce) },
+        options,
+      );
+      for (const { token, complete } of rows) {
+        known.set(token, complete);
+        found.set(token, complete);
+      }
+    }
+    return found;
+  };
+
   return {
-    async get(tokens) {
-      const found = new Map<string, boolean>();
-      const missing: string[] = [];
-      for (const token of tokens) {
-        const complete = known.get(token);
-        if (complete === undefined) missing.push(token);
-        else found.set(token, complete);
-      }
-      for (let from = 0; from < missing.length; from += tokensAtOnce) {
-        const rows = await database.rows<{ token: string; complete: boolean }>(
-          `SELECT token, complete FROM ${tables.of('tokens')} WHERE token IN {tokens:Array(String)}`,
-          { tokens: missing.slice(from, from + tokensAtOnce) },
-          { name: 'richlist.tokens', priority: 'write' },
-        );
-        for (const { token, complete } of rows) {
-          known.set(token, complete);
-          found.set(token, complete);
-        }
-      }
-      return found;
+    get,
+    async rowsOf(touched) {
+      const there = await get(new Set(touched.keys()));
+      const added = [...touched].filter(([token]) => !there.has(token));
+      const nameless = added.filter(([, { denom }]) => denom === undefined).map(([token]) => token);
+      const names = nameless.length === 0 ? new Map<string, string>() : await nameTokens(nameless);
+      return {
+        tokens: added.map(([token, { height, complete, ord }]) =>
+          JSON.stringify({ token, height, complete, ord }),
+        ),
+        denoms: added.flatMap(([token, { denom = names.get(token), ord }]) =>
+          denom === undefined ? [] : [denomRow(denom, token, ord)],
+        ),
+      };
     },
-    put: (token, complete) => {
-      known.set(token, complete);
+    put(touched) {
+      for (const [token, { complete }] of touched) if (!known.has(token)) known.set(token, complete);
+    },
+    async denomRows(denoms) {
+      const rows = await database.rows<{ token: string; ord: number }>(
+        `SELECT token, ord FROM ${tables.of('tokens')} WHERE token IN {tokens:Array(String)}`,
+        { tokens: [...denoms.keys()] },
+        options,
+      );
+      return rows.map(({ token, ord }) => denomRow(denoms.get(token) ?? '', token, ord));
     },
     reset: () => known.clear(),
   };

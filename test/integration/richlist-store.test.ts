@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import type { DecodedBlock } from '../../services/richlist/decode/block.js';
+import type { Deltas } from '../../services/richlist/decode/transfers.js';
+import { findToken } from '../../services/richlist/read/denoms.js';
+import { listHolders } from '../../services/richlist/read/holders.js';
+import { lookAtTables } from '../../services/richlist/read/poll.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+import { openTestRichlist, type TestRichlist } from '../support/richlist-tables.js';
+
+const [early, late] = ['a'.repeat(40), 'b'.repeat(40)];
+const accountOf = (n: number): string => n.toString(16).padStart(40, '0');
+
+/** A block in which accounts are given 10 of tokens each. */
+const block = (
+  height: number,
+  gifts: readonly (readonly [token: string, account: number])[],
+): DecodedBlock => {
+  const deltas: Deltas = new Map();
+  for (const [token, n] of gifts) {
+    const accounts = deltas.get(token) ?? new Map<string, bigint>();
+    deltas.set(token, accounts.set(accountOf(n), 10n));
+  }
+  return {
+    height,
+    hash: `H${height}`,
+    parent_hash: `H${height - 1}`,
+    deltas,
+    created: new Set(),
+    problems: [],
+  };
+};
+
+const page = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
+
+describe('the tables of the rich list', function () {
+  this.timeout(60_000);
+
+  async function open(): Promise<TestRichlist> {
+    const list = await openTestRichlist(await testDatabase(), uniquePrefix(), { longestStretch: 8 });
+    await list.store.recover();
+    return list;
+  }
+
+  const totals = async ({ index }: TestRichlist, token: string): Promise<[string, number]> => {
+    const { pagination, holders } = await listHolders(index.reader, token, page, {});
+    return [pagination.total, holders.length];
+  };
+
+  it('a rollback into the middle of a batch spares what changed before and not after', async () => {
+    const list = await open();
+    await list.store.writeBlocks([block(1, [])]);
+    await list.store.writeBlocks([
+      block(
+        2,
+        [1, 2, 3].map((n) => [early, n] as const),
+      ),
+      block(
+        3,
+        [1, 2].map((n) => [late, n] as const),
+      ),
+      block(4, [[late, 3]]),
+    ]);
+    await list.store.unwind(3);
+    assert.deepEqual(await totals(list, early), ['3', 3]);
+    assert.deepEqual(await totals(list, late), ['2', 2]);
+    assert.equal(await findToken(list.index.reader, `0x${late}`, {}), late);
+    await list.store.unwind(2);
+    assert.deepEqual(await totals(list, early), ['3', 3]);
+    assert.equal(await findToken(list.index.reader, `evm/${early}`, {}), early);
+    assert.deepEqual(await totals(list, late), ['0', 0]);
+    await assert.rejects(findToken(list.index.reader, `0x${late}`, {}), /is not known/);
+  });
+
+  it('takes only the blocks that follow', async () => {
+    const list = await open();
+    await list.store.writeBlocks([block(1, []), block(2, [])]);
+    await assert.rejects(list.store.writeBlocks([block(4, [])]), /does not follow/);
+    // After a failure it looks what is there before it writes again.
+    await assert.rejects(list.store.writeBlocks([block(3, [])]), /must be recovered/);
+    await list.store.mend();
+    await list.store.writeBlocks([block(3, [])]);
+    assert.equal(list.store.position.height, 3);
+  });
+
+  it('nothing is healed by answers from before a rollback', async () => {
+    const list = await open();
+    await list.store.writeBlocks([block(1, []), block(2, [[early, 1]])]);
+    const { revision } = list.store;
+    await list.store.unwind(1);
+    await list.store.writeBlocks([block(2, [[early, 1]])]);
+    const answer = { token: early, account: accountOf(1), height: 2, amount: 99n };
+    assert.deepEqual(await list.store.heal([answer], revision), []);
+    assert.equal((await list.store.heal([answer], list.store.revision)).length, 1);
+    assert.equal((await listHolders(list.index.reader, early, page, {})).holders[0]?.amount, '99');
+  });
+
+  it('a process that only reads sees what another writes, heals and rollbacks too', async () => {
+    const prefix = uniquePrefix();
+    const database = await testDatabase();
+    const writer = await openTestRichlist(database, prefix);
+    await writer.store.recover();
+    const reader = await openTestRichlist(database, prefix);
+    const look = (): Promise<void> => lookAtTables(database, reader.index.tables, reader.index.head);
+    await writer.store.writeBlocks([block(1, []), block(2, [[early, 1]])]);
+    assert.deepEqual(await totals(reader, early), ['0', 0]);
+    await look();
+    assert.deepEqual(await totals(reader, early), ['1', 1]);
+    const heal = { token: early, account: accountOf(1), height: 2, amount: 7n };
+    await writer.store.heal([heal], writer.store.revision);
+    await look();
+    assert.equal((await listHolders(reader.index.reader, early, page, {})).holders[0]?.amount, '7');
+    const { revision } = reader.index.head;
+    await writer.store.unwind(1);
+    await look();
+    assert.notEqual(reader.index.head.revision, revision);
+    assert.deepEqual(await totals(reader, early), ['0', 0]);
+  });
+});
