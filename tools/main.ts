@@ -24,6 +24,10 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'print the reference of all settings',
     load: async () => (await import('./config/cli.js')).runConfig,
   },
+  'retry-details': {
+    summary: 'ask the node again for names and uris of NFTs that were given up',
+    load: async () => (await import('./retry-details/cli.js')).runRetryDetails,
+  },
   bench: {
     summary: 'measure catching up and every route on a generated chain',
     load: async () => (await import('./bench/cli.js')).runBench,

@@ -6,6 +6,7 @@ import { UserError } from '../../services/common/errors.js';
 import { generateChain } from '../replay/generate.js';
 import { type CatchUp, measureCatchUp, settle } from './catchup.js';
 import { type LoadResult, load } from './load.js';
+import { runNftBench } from './nft/cli.js';
 import { diskUsage, freePort, type Program, startProgram } from './processes.js';
 import { printCatchUp, printRoutes } from './report.js';
 import { benchRoutes, mixedRoute, type Samples } from './routes.js';
@@ -19,6 +20,7 @@ const usage = `weft bench: measures catching up and every route on a generated c
   --seconds N         how long each route is asked (default 3)
   --out FILE          JSON of everything (default bench-results/<time>.json)
   --keep FOLDER       keep the data there
+  --nft               measure NFT lists of 1,000 and 100,000 tokens instead, without a chain
 `;
 
 /** What was measured at one route. */
@@ -51,11 +53,16 @@ export async function runBench(args: string[]): Promise<void> {
       seconds: { type: 'string', default: '3' },
       out: { type: 'string' },
       keep: { type: 'string' },
+      nft: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) {
     process.stdout.write(usage);
+    return;
+  }
+  if (values.nft) {
+    await runNftBench();
     return;
   }
   const folder = values.keep ?? mkdtempSync(join(tmpdir(), 'weft-bench-'));
