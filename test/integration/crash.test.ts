@@ -141,7 +141,9 @@ describe('a process that is killed with SIGKILL', () => {
     await finish(scout);
     await stop(scout);
     assert.ok(existsSync(log));
-    const points = [...new Set(readFileSync(log, 'utf8').trim().split('\n'))];
+    const all = [...new Set(readFileSync(log, 'utf8').trim().split('\n'))];
+    // Of the nft service every fourth: it is killed at all of its points elsewhere.
+    const points = all.filter((point, index) => !point.startsWith('nft ') || index % 4 === 0);
     assert.ok(points.length >= 10, `few points: ${points.join(', ')}`);
 
     // Then each of them is where a process dies, on the same data again and again, with new

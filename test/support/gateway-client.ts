@@ -74,12 +74,13 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-/** Starts fakes and a gateway of this configuration, and waits until it hears both services. */
+/** Starts fakes and a gateway of this configuration, and waits until it hears all services. */
 export async function startTestGateway(env: Record<string, string> = {}): Promise<TestGateway> {
   const fakes = await startFakeServices();
   const config = loadSettings(gatewaySettings, {
     BLOCK_SERVICE_ADDR: fakes.block_address,
     TX_SERVICE_ADDR: fakes.tx_address,
+    NFT_SERVICE_ADDR: fakes.nft_address,
     ...env,
   });
   const log = createLog('silent');
@@ -88,7 +89,7 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
   const heads = watchHeads(clients, log);
   const app = createApp({ config, clients, heads, log, metrics, version: '1.2.3', commit_hash: 'abc' });
   const server = await listen(app, '127.0.0.1', 0);
-  await until(() => heads.current.block.version !== undefined && heads.current.tx.version !== undefined);
+  await until(() => Object.values(heads.current).every(({ version }) => version !== undefined));
   return {
     fakes,
     port: server.port,
