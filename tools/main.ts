@@ -32,6 +32,10 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'compare what is indexed with what the node says now',
     load: async () => (await import('./verify/cli.js')).runVerify,
   },
+  'retry-details': {
+    summary: 'ask the node again for names and uris of NFTs that were given up',
+    load: async () => (await import('./retry-details/cli.js')).runRetryDetails,
+  },
   bench: {
     summary: 'measure catching up and every route on a generated chain',
     load: async () => (await import('./bench/cli.js')).runBench,

@@ -9,6 +9,8 @@ import { ajvOf, type Json, type Schemas, schemasOf } from '../support/schemas.js
 const hash = '5'.padStart(64, '0');
 const evmHash = '0x44804c0d2d2d980aaec5200879abc924bb732e8e3855ece550023ff897f601dd';
 
+const art = '0xcf7ed3acca5a467e9e704c703e8d87f634fb0fc9';
+
 /** Requests to services that answer from memory; real-answers.test.ts has every path. */
 const requests: readonly [path: string, url: string][] = [
   ['/', '/'],
@@ -30,6 +32,15 @@ const requests: readonly [path: string, url: string][] = [
   ['/indexer/tx/v1/evm-internal-txs/by_account/{account}', '/indexer/tx/v1/evm-internal-txs/by_account/0x1'],
   ['/indexer/tx/v1/evm-internal-txs/by_height/{height}', '/indexer/tx/v1/evm-internal-txs/by_height/5'],
   ['/indexer/tx/v1/evm-internal-txs/{tx_hash}', `/indexer/tx/v1/evm-internal-txs/${evmHash}`],
+  ['/indexer/nft/v1/collections', '/indexer/nft/v1/collections'],
+  ['/indexer/nft/v1/collections/by_account/{account}', '/indexer/nft/v1/collections/by_account/0x1'],
+  ['/indexer/nft/v1/collections/by_name/{name}', '/indexer/nft/v1/collections/by_name/art'],
+  ['/indexer/nft/v1/collections/by_name/{name}', '/indexer/nft/v1/collections/by_name/nobody'],
+  ['/indexer/nft/v1/collections/{collection_addr}', `/indexer/nft/v1/collections/${art}`],
+  ['/indexer/nft/v1/tokens/by_account/{account}', '/indexer/nft/v1/tokens/by_account/0x1?order_by=height'],
+  ['/indexer/nft/v1/tokens/by_collection/{collection_addr}', `/indexer/nft/v1/tokens/by_collection/${art}`],
+  ['/indexer/nft/v1/txs/{collection_addr}/{token_id}', `/indexer/nft/v1/txs/${art}/4`],
+  ['/indexer/nft/v1/txs/{collection_addr}/{token_id}', `/indexer/nft/v1/txs/${art}/none`],
   ['/indexer/richlist/v1/{denom}', '/indexer/richlist/v1/ibc%2FAB?pagination.limit=2'],
 ];
 
@@ -107,6 +118,9 @@ for (const absent of ['', 'null']) {
         'block.BlocksResponse',
         'tx.TxResponse',
         'tx.TxsResponse',
+        'nft.CollectionResponse',
+        'nft.CollectionsResponse',
+        'nft.NftsResponse',
         'common.PaginationResponse',
       ]) {
         assert.ok(doc.components.schemas[name], name);
@@ -165,7 +179,13 @@ for (const absent of ['', 'null']) {
       wrong('tx.TxResponse', {
         tx: { ...tx, events: [{ type: 'a', attributes: [{ key: 'a', value: null }] }] },
       });
+      const { collection } = (await gateway.get(`/indexer/nft/v1/collections/${art}`)).json();
+      wrong('nft.CollectionResponse', { collection: { ...collection, object_addr: 'init1abc' } });
+      wrong('nft.CollectionResponse', { collection: { ...collection, height: '17' } });
+      const { tokens } = (await gateway.get('/indexer/nft/v1/tokens/by_account/0x1')).json();
       const pagination = { next_key: '', previous_key: '', total: '0' };
+      wrong('nft.NftsResponse', { tokens: [{ ...tokens[0], object_addr: null }], pagination });
+      wrong('nft.NftsResponse', { tokens: [{ ...tokens[0], nft: { token_id: '1' } }], pagination });
       wrong('tx.TxsResponse', { txs: null, pagination });
       wrong('tx.TxsResponse', { txs: [], pagination: { ...pagination, total: 0 } });
       wrong('tx.TxsResponse', { txs: [], pagination: { ...pagination, total: '-1' } });

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
-import type { NftBlock } from '../../services/nft/decode/types.js';
+import type { Happening, NftBlock } from '../../services/nft/decode/types.js';
+import { answer } from '../../services/nft/enrich/outcome.js';
+import { retryFailed } from '../../services/nft/enrich/retry.js';
+import { listCollectionsNamed } from '../../services/nft/read/named.js';
+import { startReading } from '../../services/nft/read/reader.js';
+import { listTokensByAccount, listTokensByCollection } from '../../services/nft/read/token-lists.js';
+import { tokenIdOf } from '../../services/nft/token-key.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import {
   checkListPages,
@@ -9,9 +15,11 @@ import {
   checkWholeList,
   everyNftList,
 } from '../support/nft-lists.js';
-import { modelOf, randomNfts } from '../support/nft-model.js';
+import { modelOf, nameless, owners, randomNfts } from '../support/nft-model.js';
 import { migrateNft, type NftTables, openNft } from '../support/nft-tables.js';
 import { randomFrom } from '../support/random.js';
+
+const firstPage = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
 
 describe('the tables of the nft service', function () {
   this.timeout(240_000);
@@ -106,6 +114,123 @@ describe('the tables of the nft service', function () {
       await checkTokenTxs(tables, modelOf(blocks));
       await checkPast(tables, blocks, Math.ceil(blocks.length / 2));
     }
+  });
+
+  it('hide the tokens of what has no name, count none of them, and show them once it has one', async () => {
+    const prefix = uniquePrefix();
+    await migrateNft(database, prefix);
+    const tables = await openNft(database, prefix, { vm: 'evm' });
+    await tables.store.recover();
+    const [chain, blocks]: [ReturnType<typeof randomNfts>, NftBlock[]] = [randomNfts(11), []];
+    for (let n = 0; n < 30; n++) blocks.push(chain.next(blocks.at(-1)));
+    await tables.store.writeBlocks(blocks);
+    const state = modelOf(blocks);
+    // Nobody has a name yet.
+    const none = everyNftList(tables, { tokens: new Map(), births: new Map() });
+    for (const list of none.filter((_, index) => index % 9 === 0)) await checkWholeList(list);
+    await tables.learn();
+    const owner = owners[0] as string;
+    const ofAccount = async (): Promise<string> => {
+      const query = { token_id: '', order: 'token_id', page: firstPage } as const;
+      const { pagination } = await listTokensByAccount(
+        startReading(tables.index.reader, {}),
+        owner,
+        '',
+        query,
+      );
+      return pagination.total;
+    };
+    const mine = [...state.tokens.values()].filter((token) => !token.burnt && token.owner === owner);
+    const hidden = mine.filter(({ collection }) => collection === nameless).length;
+    assert.ok(hidden > 0);
+    assert.equal(await ofAccount(), String(mine.length - hidden));
+    // It answers when it is asked again, and then its tokens are asked for.
+    const asked: string[] = [];
+    assert.equal(await retryFailed(tables.index, tables.store, ''), 1);
+    await tables.learn({
+      collections: async (some) => some.map(() => answer({ name: 'Late', creator: '' })),
+      uris: async (some) => {
+        asked.push(...some.map(({ token_id }) => token_id));
+        return some.map(({ token_id }) => answer(`late/${token_id}`));
+      },
+    });
+    assert.equal(await ofAccount(), String(mine.length));
+    const alive = [...state.tokens.values()].filter((token) => !token.burnt && token.collection === nameless);
+    assert.deepEqual(asked.sort(), alive.map(({ token_id }) => token_id).sort());
+    const reading = startReading(tables.index.reader, {});
+    const { items } = await listCollectionsNamed(reading, 'LATE', firstPage);
+    assert.deepEqual(
+      items.map(({ collection }) => collection),
+      [nameless],
+    );
+    const query = { token_id: '', order: 'token_id', page: firstPage } as const;
+    const page = await listTokensByCollection(reading, nameless, query);
+    assert.ok(page.items.every(({ token }) => token.uri === `late/${tokenIdOf(token.id_key)}`));
+  });
+
+  it('find pages far in by ranks, also after the list has changed', async () => {
+    const prefix = uniquePrefix();
+    await migrateNft(database, prefix);
+    const tables = await openNft(database, prefix, { vm: 'evm' });
+    await tables.store.recover();
+    const collection = 'c'.repeat(40);
+    const [small, blocks]: [string, NftBlock[]] = [owners[1] as string, []];
+    const add = async (happenings: readonly Happening[]): Promise<void> => {
+      const height = blocks.length + 1;
+      const tx = { hash: String(height).padStart(64, '0'), signer: small };
+      const events = happenings.map((happening, index) => ({ ...happening, tx, index }));
+      const hash = String(height);
+      const timestamp = '2026-11-21T09:20:10.1Z';
+      blocks.push({ height, hash, parent_hash: blocks.at(-1)?.hash ?? '', timestamp, events, problems: [] });
+      await tables.store.writeBlocks(blocks.slice(-1));
+    };
+    const token = (id: number) => ({ collection, token_id: String(id) });
+    const mint = (id: number): Happening => ({ what: 'mint', token: token(id), owner: small });
+    await add(Array.from({ length: 6_000 }, (_, id) => mint(id * 2)));
+    await tables.learn();
+    const check = async (about: string): Promise<void> => {
+      const alive = [...modelOf(blocks).tokens.values()].filter(({ burnt }) => !burnt);
+      const ids = alive.map(({ token_id }) => Number(token_id)).sort((a, b) => a - b);
+      for (const reverse of [true, false]) {
+        const ordered = reverse ? ids.toReversed() : ids;
+        for (const offset of [999, 1_001, 2_345, 5_000, ids.length - 3, ids.length, ids.length + 9]) {
+          const query = {
+            token_id: '',
+            order: 'token_id',
+            page: { ...firstPage, limit: 7, offset, reverse },
+          } as const;
+          const { items, pagination } = await listTokensByCollection(
+            startReading(tables.index.reader, {}),
+            collection,
+            query,
+          );
+          assert.deepEqual(
+            items.map(({ token: found }) => Number(tokenIdOf(found.id_key))),
+            ordered.slice(offset, offset + 7),
+            `${about}, offset ${offset}, reverse ${reverse}`,
+          );
+          assert.equal(pagination.total, String(ids.length));
+        }
+      }
+    };
+    await check('as it was made');
+    await add([
+      mint(4_001),
+      mint(99_999),
+      { what: 'burn', token: token(0) },
+      { what: 'burn', token: token(8_000) },
+    ]);
+    await tables.learn();
+    await check('after a few changes');
+    await add(
+      Array.from({ length: 2_500 }, (_, id) =>
+        id % 5 === 0 ? { what: 'burn', token: token(id * 4) } : mint(id * 4 + 1),
+      ),
+    );
+    await check('after many changes');
+    await tables.store.unwind(2);
+    blocks.length = 2;
+    await check('after a rollback');
   });
 
   it('survive a stop between any two writes, and show nothing of what was half written', async () => {

@@ -1,32 +1,14 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runToEnd } from '../support/kill.js';
 
 const child = fileURLToPath(new URL('../support/tx-crash-child.js', import.meta.url));
 
 /** Runs the writing process; gives what it printed, or the signal that ended it. */
-function run(folder: string, killAt: number): Promise<{ signal: string | null; printed: string }> {
-  return new Promise((resolve, reject) => {
-    const running = spawn(process.execPath, [child, folder, '5', String(killAt)], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let [printed, errors] = ['', ''];
-    running.stdout.on('data', (chunk) => {
-      printed += chunk;
-    });
-    running.stderr.on('data', (chunk) => {
-      errors += chunk;
-    });
-    running.on('error', reject);
-    running.on('close', (code, signal) => {
-      if (code !== 0 && signal !== 'SIGKILL') reject(new Error(`ended with ${code} ${signal}: ${errors}`));
-      else resolve({ signal, printed });
-    });
-  });
-}
+const run = (folder: string, killAt: number) => runToEnd(child, [folder, '5', String(killAt)]);
 
 describe('a tx service that is killed', function () {
   this.timeout(120_000);

@@ -45,6 +45,7 @@ const tx = await startTx({
 });
 const nft = await startNft({
   ...shared,
+  fault: (where) => fault(`nft ${where}`),
   database,
   config: loadSettings(nftSettings, txEnv),
   addresses: ['127.0.0.1:0'],

@@ -8,6 +8,10 @@ import {
 } from '../../services/common/gen/indexer/block/v1/block.js';
 import type { PageRequest, PageResponse } from '../../services/common/gen/indexer/common/v1/common.js';
 import {
+  type WatchHeadResponse as NftHead,
+  NftServiceService,
+} from '../../services/common/gen/indexer/nft/v1/nft.js';
+import {
   type Holder,
   type WatchHeadResponse as RichlistHead,
   RichlistServiceService,
@@ -21,6 +25,7 @@ import { createMetrics } from '../../services/common/metrics.js';
 import { packageRoot } from '../../services/common/paths.js';
 import type { CallContext } from '../../services/common/rpc/context.js';
 import { type RpcServer, serveRpc, streaming, unary } from '../../services/common/rpc/server.js';
+import { type FakeNfts, fakeNftHandlers, fakeNfts } from './fake-nft.js';
 
 /** A call that a fake service received. */
 export interface FakeCall {
@@ -31,10 +36,11 @@ export interface FakeCall {
 
 type Handler = (request: never, context: CallContext) => Promise<unknown>;
 
-/** A block, a tx and a richlist service over real gRPC that answer from memory. */
+/** A block, a tx, an nft and a richlist service over real gRPC that answer from memory. */
 export interface FakeServices {
   readonly block_address: string;
   readonly tx_address: string;
+  readonly nft_address: string;
   readonly richlist_address: string;
   /** Every unary call so far. */
   readonly calls: FakeCall[];
@@ -45,9 +51,11 @@ export interface FakeServices {
   /** Says a head to those who watch; what is left out stays. */
   sayBlockHead(head: Partial<BlockHead>): void;
   sayTxHead(head: Partial<TxHead>): void;
+  sayNftHead(head: Partial<NftHead>): void;
   sayRichlistHead(head: Partial<RichlistHead>): void;
   stopBlock(): Promise<void>;
   stopTx(): Promise<void>;
+  stopNft(): Promise<void>;
   stopRichlist(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -61,6 +69,7 @@ export interface FakeChain {
   readonly txs: Buffer[];
   readonly receipts: Buffer[];
   readonly frames: Buffer[];
+  readonly nfts: FakeNfts;
   rich_list_height: number;
   readonly holders: Holder[];
 }
@@ -90,6 +99,7 @@ function fakeChain(): FakeChain {
     txs: numbers.map((number) => fakeTx(number)),
     receipts: numbers.map(() => Buffer.from(JSON.stringify(example('evm-tx')))),
     frames: numbers.map((index) => Buffer.from(JSON.stringify({ ...example('evm-internal-tx'), index }))),
+    nfts: fakeNfts(example),
     rich_list_height: 5,
     holders: numbers.map((n) => ({ account: `0x${String(n).padStart(40, '0')}`, amount: String(n * 10) })),
   };
@@ -151,7 +161,7 @@ class Said<T> {
  * @param addresses where to listen: any free local ports by default.
  */
 export async function startFakeServices(
-  addresses: { block?: string; tx?: string; richlist?: string } = {},
+  addresses: { block?: string; tx?: string; nft?: string; richlist?: string } = {},
 ): Promise<FakeServices> {
   const environment = { log: createLog('silent'), metrics: createMetrics() };
   const calls: FakeCall[] = [];
@@ -160,6 +170,7 @@ export async function startFakeServices(
   const blockHead = new Said<BlockHead>({ height: 5, trace_height: 0, revision: 0 });
   const txHead = new Said<TxHead>({ height: 5, internal_tx_height: 4, revision: 0 });
 
+  const nftHead = new Said<NftHead>({ height: 5, revision: 0 });
   const richlistHead = new Said<RichlistHead>({ height: 5, revision: 0 });
 
   const answer = (method: string, handler: Handler) =>
@@ -225,6 +236,11 @@ export async function startFakeServices(
               internal_tx_height: chain.internal_tx_height,
             }),
             getTx: one(() => chain.txs, 'txhash'),
+            getTxsByHashes: async (request: { tx_hashes: readonly string[] }) => {
+              const found = one(() => chain.txs, 'txhash');
+              const txs = request.tx_hashes.map(async (tx_hash) => (await found({ tx_hash })).tx);
+              return { txs: await Promise.all(txs) };
+            },
             listTxs: list('txs', () => chain.txs),
             listTxsByAccount: list('txs', () => chain.txs),
             listTxsByHeight: list('txs', () => chain.txs),
@@ -242,6 +258,20 @@ export async function startFakeServices(
       },
     ],
     [addresses.tx ?? '127.0.0.1:0'],
+  );
+
+  const hashOf = (body: Buffer): string => JSON.parse(body.toString()).txhash;
+  const nft = await serveRpc(
+    [
+      {
+        definition: NftServiceService,
+        implementation: {
+          ...handlers(fakeNftHandlers(chain.nfts, () => chain.txs.map(hashOf), pageOf) as never),
+          watchHead: streaming(environment, (_: object, { signal }) => nftHead.listen(signal)),
+        },
+      },
+    ],
+    [addresses.nft ?? '127.0.0.1:0'],
   );
 
   const richlist = await serveRpc(
@@ -272,18 +302,21 @@ export async function startFakeServices(
   return {
     block_address: block.address,
     tx_address: tx.address,
+    nft_address: nft.address,
     richlist_address: richlist.address,
     calls,
     instead,
     chain,
     sayBlockHead: (head) => blockHead.say({ ...blockHead.value, ...head }),
     sayTxHead: (head) => txHead.say({ ...txHead.value, ...head }),
+    sayNftHead: (head) => nftHead.say({ ...nftHead.value, ...head }),
     sayRichlistHead: (head) => richlistHead.say({ ...richlistHead.value, ...head }),
     stopBlock: () => stop(block),
     stopTx: () => stop(tx),
+    stopNft: () => stop(nft),
     stopRichlist: () => stop(richlist),
     stop: async () => {
-      await Promise.all([stop(block), stop(tx), stop(richlist)]);
+      await Promise.all([stop(block), stop(tx), stop(nft), stop(richlist)]);
     },
   };
 }

@@ -80,6 +80,7 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
   const config = loadSettings(gatewaySettings, {
     BLOCK_SERVICE_ADDR: fakes.block_address,
     TX_SERVICE_ADDR: fakes.tx_address,
+    NFT_SERVICE_ADDR: fakes.nft_address,
     RICHLIST_SERVICE_ADDR: fakes.richlist_address,
     ...env,
   });
@@ -89,8 +90,8 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
   const heads = watchHeads(clients, log, config.VM_TYPE);
   const app = createApp({ config, clients, heads, log, metrics, version: '1.2.3', commit_hash: 'abc' });
   const server = await listen(app, '127.0.0.1', 0);
-  const heard =
-    config.VM_TYPE === 'evm' ? (['block', 'tx', 'richlist'] as const) : (['block', 'tx'] as const);
+  const everywhere = ['block', 'tx', 'nft'] as const;
+  const heard = config.VM_TYPE === 'evm' ? ([...everywhere, 'richlist'] as const) : everywhere;
   await until(() => heard.every((owner) => heads.current[owner].version !== undefined));
   return {
     fakes,

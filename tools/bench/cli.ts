@@ -7,6 +7,7 @@ import { generateChain } from '../replay/generate.js';
 import { preparePack } from '../replay/pack/write.js';
 import { type CatchUp, measureCatchUp, settle } from './catchup.js';
 import { load } from './load.js';
+import { runNftBench } from './nft/cli.js';
 import { diskUsage, freePort, type Program, startProgram } from './processes.js';
 import { printCatchUp, printRoutes, type RouteResult, type Source } from './report.js';
 import { benchRichlist } from './richlist.js';
@@ -22,6 +23,7 @@ const usage = `weft bench: measures catching up and every route on a generated c
   --out FILE          JSON of everything (default bench-results/<time>.json)
   --keep FOLDER       keep the data there, and the node's answers, which another run then need not make again
   --richlist N        only the rich list of a token with N holders, beside one with a hundredth of them
+  --nft               measure NFT lists of 1,000 and 100,000 tokens instead, without a chain
 `;
 
 /** Everything that a run gives. */
@@ -45,12 +47,17 @@ export async function runBench(args: string[]): Promise<void> {
       seconds: { type: 'string', default: '3' },
       out: { type: 'string' },
       keep: { type: 'string' },
+      nft: { type: 'boolean', default: false },
       richlist: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) {
     process.stdout.write(usage);
+    return;
+  }
+  if (values.nft) {
+    await runNftBench();
     return;
   }
   const folder = values.keep ?? mkdtempSync(join(tmpdir(), 'weft-bench-'));

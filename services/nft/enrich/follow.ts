@@ -33,7 +33,7 @@ const longestWait_ms = 30_000;
  */
 export async function followDetails(options: FollowOptions): Promise<void> {
   const { signal, log, metrics, head, now } = options;
-  const progress: Progress = { generation: -1, asked: 0, due: 0 };
+  const progress: Progress = { generation: -1, revision: -1, asked: 0, due: 0 };
   for (let failures = 0; !signal.aborted; ) {
     try {
       const rung = head.bell.count;
@@ -63,6 +63,8 @@ export async function followDetails(options: FollowOptions): Promise<void> {
 interface Progress {
   /** The store's generation that it belongs to. */
   generation: number;
+  /** The head's revision when the jobs were looked at: others may have added some since. */
+  revision: number;
   /** Asks up to this place are worked off. */
   asked: number;
   /** When the next job is due, in milliseconds since the epoch. */
@@ -75,6 +77,7 @@ async function workOnce(options: FollowOptions, progress: Progress): Promise<'id
   const { generation } = store;
   if (progress.generation !== generation)
     Object.assign(progress, { generation, asked: await readAsked(database, tables), due: 0 });
+  if (progress.revision !== head.revision) Object.assign(progress, { revision: head.revision, due: 0 });
   const asks =
     head.end <= progress.asked ? [] : await readAsks(database, tables, progress.asked, head.end, tasksAtOnce);
   const last = asks.at(-1);

@@ -1,3 +1,5 @@
+import { status } from '@grpc/grpc-js';
+import { RpcError } from '../../common/errors.js';
 import type { NftIndex } from '../index.js';
 import type { NftStore } from '../store/store.js';
 import { jobNow } from './policy.js';
@@ -19,7 +21,8 @@ export async function retryFailed(index: NftIndex, store: NftStore, collection: 
     const jobs = await readFailedJobs(database, tables, collection, jobsAtOnce);
     if (jobs.length === 0) return retried;
     const details = { shown: [], moved: [], uris: [], jobs: jobs.map(jobNow) };
-    if (!(await store.writeDetails(details, generation))) continue;
+    if (!(await store.writeDetails(details, generation)))
+      throw new RpcError(status.UNAVAILABLE, 'blocks are being removed: try again');
     retried += jobs.length;
     if (jobs.length < jobsAtOnce) return retried;
   }

@@ -137,6 +137,8 @@ interface WantedToken {
   readonly collection: AccountKey;
   readonly id_key: string;
   readonly object: string;
+  /** Place that the answer is good for: a task can be older than the token. */
+  readonly at: number;
   readonly task: Task;
 }
 
@@ -169,17 +171,17 @@ async function tellUris(
   const questions = tokens.map(({ collection, id_key, object }) => ({
     ...{ collection, object, token_id: tokenIdOf(id_key) },
   }));
-  const height = Math.max(0, ...tokens.map(({ task }) => heightOf(task.at)));
+  const height = Math.max(0, ...tokens.map(({ at }) => heightOf(at)));
   const outcomes = await source.uris(questions, height, signal);
   const uris: UriRow[] = [];
-  for (const [index, { collection, id_key, task }] of tokens.entries()) {
+  for (const [index, { collection, id_key, at, task }] of tokens.entries()) {
     const outcome = outcomes[index];
     if (outcome === undefined) continue;
     const own: Task = { ...task, first_key: id_key, last_key: id_key };
     if (outcome.is === 'answer') {
       // Nothing to say voids what was said before.
       const { value } = outcome;
-      uris.push({ collection, id_key, uri: value ?? '', at: value === undefined ? 0 : task.at });
+      uris.push({ collection, id_key, uri: value ?? '', at: value === undefined ? 0 : at });
       if (areJobs && task.first_key === task.last_key) jobs.push(jobDone(own));
     } else jobs.push(jobAfter(own, outcome, now(), attempts));
   }
@@ -196,7 +198,9 @@ async function aliveTokens(
   return tasks.flatMap((task) => {
     const { collection, first_key: id_key } = task;
     const state = states.get(tokenName(collection, id_key));
-    return state === undefined || state.burnt ? [] : [{ collection, id_key, object: state.object, task }];
+    if (state === undefined || state.burnt) return [];
+    const at = Math.max(task.at, state.minted_at);
+    return [{ collection, id_key, object: state.object, at, task }];
   });
 }
 

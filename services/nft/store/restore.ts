@@ -20,42 +20,45 @@ const tokensAtOnce = 1_000;
 
 const changeColumns =
   'at, collection, id_key, kind, previous_owner, owner, uri, object, ord, listed, tx_hash, timestamp';
-const options = { name: 'nft.restore', priority: 'write' as const };
+const statement = { name: 'nft.restore', priority: 'write' as const };
+
+export interface RestoreOptions {
+  readonly database: Database;
+  readonly tables: Tables;
+  /** Whether the node is asked about tokens: those that are there again may never have been asked about. */
+  readonly asks: boolean;
+  readonly nextVersion: () => number;
+  readonly fault: FaultPoint;
+}
 
 /** Makes the rows again that changes above a height may have replaced. Their own rows are removed already. */
-export async function restoreUpTo(
-  database: Database,
-  tables: Tables,
-  height: number,
-  fault: FaultPoint,
-): Promise<void> {
+export async function restoreUpTo(options: RestoreOptions, height: number): Promise<void> {
+  const { database, tables, fault } = options;
   const end = endOf(height);
   let after: TokenPlace = { collection: '', id_key: '' };
   for (;;) {
     const places = await database.rows<TokenPlace>(
       `SELECT collection, id_key FROM ${tables.of('changes')} WHERE at > {end:UInt64} AND (collection, id_key) > ({collection:String}, {id_key:String}) GROUP BY collection, id_key ORDER BY collection, id_key LIMIT {limit:UInt64}`,
       { end, ...after, limit: tokensAtOnce },
-      options,
+      statement,
     );
     const last = places.at(-1);
     if (last === undefined) break;
-    await restoreTokens(database, tables, places, end, fault);
+    await restoreTokens(options, places, end);
     after = last;
   }
   await restoreCounts(database, tables, end, fault);
 }
 
 async function restoreTokens(
-  database: Database,
-  tables: Tables,
+  { database, tables, asks, nextVersion, fault }: RestoreOptions,
   places: readonly TokenPlace[],
   end: number,
-  fault: FaultPoint,
 ): Promise<void> {
   const changes = await database.rows<Change>(
     `SELECT ${changeColumns} FROM ${tables.of('history')} WHERE (collection, id_key) IN {places:Array(Tuple(String, String))} AND at <= {end:UInt64} ORDER BY at`,
     { places: places.map(({ collection, id_key }) => tuple([collection, id_key])), end },
-    options,
+    statement,
   );
   const states = new Map<string, TokenPlace & TokenState>();
   const items: ItemChanges = new Map();
@@ -67,10 +70,18 @@ async function restoreTokens(
     moveItems(items, collection, id_key, before, state);
     states.set(name, { collection, id_key, ...state });
   }
+  const version = nextVersion();
+  const jobs = [...states.values()]
+    .filter(({ burnt }) => asks && !burnt)
+    .map(({ collection, id_key }) => ({
+      ...{ subject: 'tokens', collection, first_key: id_key, last_key: id_key, at: end },
+      ...{ state: 'pending', attempts: 0, next_ms: 0, error: '', version },
+    }));
   await insertAll(
     database,
     tables,
     [
+      ['jobs', jobs.map((job) => JSON.stringify(job))],
       ['tokens', [...states.values()].map((row) => JSON.stringify(row))],
       // Nothing of them is above the cursor.
       ['items', [...items.values()].map((row) => JSON.stringify({ ...row, was: !row.gone }))],
@@ -89,7 +100,7 @@ async function restoreCounts(
   const moved = await database.rows<{ collection: string; who: string }>(
     `SELECT DISTINCT collection, arrayJoin([previous_owner, owner]) AS who FROM ${tables.of('changes')} AS c WHERE at > {end:UInt64}`,
     { end },
-    options,
+    statement,
   );
   const places = new Map<string, CountPlace>();
   for (const { collection, who } of moved) {
@@ -106,7 +117,7 @@ async function restoreCounts(
           owner === '' ? collection : `${owner}/${collection}`,
         ),
       },
-      options,
+      statement,
     );
     const found = new Map(counted.map(({ scope, n }) => [scope, n]));
     const rows = [...some.values()].map(({ owner, collection }) => {

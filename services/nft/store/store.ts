@@ -128,7 +128,7 @@ export function createNftStore(options: StoreOptions): NftStore {
     await removeBlocksAbove(database, tables, to.height, fault);
     await saveDetailsBelow(database, tables, to.height, vm === 'move', nextVersion, fault);
     const removed = await removeCausedAbove(database, tables, to.height, fault);
-    await restoreUpTo(database, tables, to.height, fault);
+    await restoreUpTo({ database, tables, asks: vm !== 'move', nextVersion, fault }, to.height);
     await removeChangesAbove(database, tables, to.height, fault);
     if (removed > 0) log.warn({ rows: removed, height: to.height }, 'removed what lay above the cursor');
     cursor = to;

@@ -111,7 +111,7 @@ export function apiRoutes(known: KnownItems): readonly ApiRoute[] {
 function nftRoutes(known: KnownItems): ApiRoute[] {
   const nft = '/indexer/nft/v1';
   const account = { name: 'account', kind: 'account', good: known.account } as const;
-  const collection = { name: 'collection_addr', kind: 'account', good: known.collection } as const;
+  const collection = { name: 'collection_addr', kind: 'collection', good: known.collection } as const;
   const tokens = { ...page, token_id: 'text', order_by: 'order' } as const;
   return [
     { path: `${nft}/collections`, query: page, list: 'collections' },

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import type { TokenChange } from '../../services/common/gen/indexer/nft/v1/nft.js';
+import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
+import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { eventually } from '../support/block.js';
+import { readNftTruth } from '../support/nft-facts.js';
+import { type Stack, type StackOptions, startStack } from '../support/stack.js';
+
+const nft = '/indexer/nft/v1';
+const art = '0xcf7ed3acca5a467e9e704c703e8d87f634fb0fc9';
+
+interface TokenPage {
+  readonly tokens: readonly {
+    readonly nft: { readonly token_id: string; readonly uri: string };
+    readonly owner: string;
+    readonly height: number;
+  }[];
+  readonly pagination: { readonly total: string };
+}
+interface CollectionPage {
+  readonly collections: readonly {
+    readonly object_addr: string;
+    readonly collection: { readonly name: string };
+  }[];
+  readonly pagination: { readonly total: string };
+}
+
+describe('the nft service', function () {
+  this.timeout(90_000);
+  const stops: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+  });
+
+  /** Starts everything over a replay node. */
+  async function start(
+    node: Parameters<typeof startReplayNode>[0],
+    options: StackOptions = {},
+  ): Promise<{ node: ReplayNode; stack: Stack }> {
+    const replay = await startReplayNode(node);
+    stops.push(() => replay.close());
+    const stack = await startStack(replay, options);
+    stops.push(() => stack.stop());
+    return { node: replay, stack };
+  }
+
+  /** Compares collections and tokens with the facts of the EVM recording. */
+  async function expectAll(stack: Stack): Promise<void> {
+    const { collections, tokens } = readNftTruth('evm');
+    const page = await stack.get<CollectionPage>(`${nft}/collections?pagination.reverse=false`);
+    assert.deepEqual(
+      page.collections.map(({ object_addr, collection }) => [object_addr, collection.name]),
+      [...collections].sort((a, b) => a.height - b.height).map(({ addr, name }) => [addr, name]),
+    );
+    for (const { addr } of collections) {
+      const found = await stack.get<TokenPage>(`${nft}/tokens/by_collection/${addr}?pagination.limit=1000`);
+      const own = tokens.filter((token) => token.addr === addr);
+      assert.equal(found.pagination.total, String(own.length));
+      for (const { nft: of, owner, height } of found.tokens) {
+        const truth = own.find(({ token_id }) => token_id === of.token_id);
+        assert.deepEqual([of.uri, owner, height], [truth?.uri, truth?.owner, truth?.height], of.token_id);
+      }
+    }
+  }
+
+  it('learns every name and uri from a node of which one request in three fails', async () => {
+    const faults = { seed: 5, fail_one_in: 3, apis: ['evm' as const], matching: /eth_call/ };
+    const { stack } = await start({ recording: 'evm', faults });
+    await stack.reaches(157);
+    await eventually(
+      async () => {
+        const status = await callRpc(stack.nft.getStatus.bind(stack.nft), {});
+        return status.details_height === 157 && status.details_pending <= 1;
+      },
+      'all details',
+      60_000,
+    );
+    await expectAll(stack);
+  });
+
+  it('shows tokens and owners while the node gives no details, and names as soon as it does', async () => {
+    const faults = { fail_one_in: 1, kinds: ['reset' as const], matching: /eth_call/ };
+    const { node, stack } = await start({ recording: 'evm', faults });
+    await stack.reaches(157);
+    const before = await callRpc(stack.nft.getStatus.bind(stack.nft), {});
+    assert.ok(before.height <= 157 && before.details_height < 30);
+    await eventually(
+      async () => (await callRpc(stack.nft.getStatus.bind(stack.nft), {})).height === 157,
+      'blocks',
+    );
+    assert.equal((await stack.get<CollectionPage>(`${nft}/collections`)).pagination.total, '0');
+    // What the chain says is there all the same.
+    const request = { collection_addr: art, token_id: '1', height: 0 };
+    const { owner } = await callRpc(stack.nft.getTokenOwner.bind(stack.nft), request);
+    assert.match(owner, /^init1/);
+    node.faults({});
+    await stack.knowsNfts(157);
+    await expectAll(stack);
+    assert.equal(
+      (await stack.get<CollectionPage>(`${nft}/collections/by_name/interwoven`)).pagination.total,
+      '2',
+    );
+  });
+
+  it('gives up what the node refuses, and asks again when told to', async () => {
+    const { stack } = await start({ recording: 'evm' }, { env: { DETAIL_ATTEMPTS: '1' } });
+    await stack.reaches(157);
+    await stack.knowsNfts(157);
+    const status = () => callRpc(stack.nft.getStatus.bind(stack.nft), {});
+    const { details_failed, details_pending } = await status();
+    assert.ok(details_failed >= 1, 'the pretender has no name');
+    assert.equal(details_pending, 0);
+    const bare = '0xce3478a9e0167a6bc5716dc39dbbbfac38f27623';
+    const retry = (collection_addr: string) =>
+      callRpc(stack.nft.retryDetails.bind(stack.nft), { collection_addr });
+    assert.equal((await retry(art)).retried, 0);
+    assert.equal((await retry(bare)).retried, details_failed);
+    await eventually(async () => (await status()).details_failed === details_failed, 'another refusal');
+    await stack.get(`${nft}/collections/${bare}`, 404);
+  });
+
+  it('unwinds with the chain, and has then what a chain without the lost blocks has', async () => {
+    const { node, stack } = await start({ recording: 'evm', tip: 60 });
+    await stack.reaches(60);
+    await stack.knowsNfts(60);
+    const before = await stack.get<TokenPage>(`${nft}/tokens/by_collection/${art}?pagination.limit=1000`);
+    node.fork(30, { tip: 62 });
+    await stack.reaches(62);
+    await stack.knowsNfts(62);
+    const undisturbed = await start({ recording: 'evm', tip: 29 });
+    await undisturbed.stack.reaches(29);
+    await undisturbed.stack.knowsNfts(29);
+    for (const path of [
+      'collections',
+      `tokens/by_collection/${art}`,
+      `tokens/by_collection/${art}?order_by=height`,
+    ]) {
+      const ours = await stack.get(`${nft}/${path}`);
+      assert.deepEqual(ours, await undisturbed.stack.get(`${nft}/${path}`), path);
+    }
+    assert.ok(before.tokens.length > 0);
+  });
+
+  it('says who owned what after any block, and every change of a window', async () => {
+    const { stack } = await start({ recording: 'evm' });
+    await stack.reaches(157);
+    await stack.knowsNfts(157);
+    const changes: TokenChange[] = [];
+    const request = { from_height: 1, to_height: 0, collection_addr: '' };
+    for await (const batch of streamRpc(stack.nft.streamChanges.bind(stack.nft), request))
+      changes.push(...batch.changes);
+    assert.ok(changes.length > 35);
+    const places = changes.map(({ height, index }) => height * 1e6 + index);
+    assert.deepEqual(
+      places,
+      [...places].sort((a, b) => a - b),
+    );
+    // What the changes lead to after a block is what is said about it.
+    for (const height of [27, 31, 39, 86, 157]) {
+      const owners = new Map<string, string>();
+      for (const change of changes.filter((one) => one.height <= height && one.collection_addr === art)) {
+        if (change.owner === '') owners.delete(change.token_id);
+        else owners.set(change.token_id, change.owner);
+      }
+      const found = new Map<string, string>();
+      const held = { collection_addr: art, height };
+      for await (const batch of streamRpc(stack.nft.streamCollectionTokens.bind(stack.nft), held))
+        for (const { token_id, owner } of batch.tokens) found.set(token_id, owner);
+      assert.deepEqual([...found].sort(), [...owners].sort(), `height ${height}`);
+      for (const account of new Set(owners.values())) {
+        const ids: string[] = [];
+        const mine = { account, height };
+        for await (const batch of streamRpc(stack.nft.streamAccountTokens.bind(stack.nft), mine))
+          ids.push(...batch.tokens.filter((t) => t.collection_addr === art).map(({ token_id }) => token_id));
+        assert.deepEqual(
+          ids.sort(),
+          [...owners]
+            .filter(([, o]) => o === account)
+            .map(([id]) => id)
+            .sort(),
+        );
+      }
+    }
+    await assert.rejects(
+      callRpc(stack.nft.getTokenOwner.bind(stack.nft), { collection_addr: art, token_id: '1', height: 9999 }),
+      /not indexed/,
+    );
+  });
+});
