@@ -93,8 +93,11 @@ async function follow<Prepared>(
     parent_hash: cursor?.hash ?? '',
   };
   let writing: Promise<void> = Promise.resolve();
+  // A write that fails ends the stream: at the tip of a chain the next batch may be long in coming.
+  const failed = new AbortController();
+  const settings = { signal: AbortSignal.any([signal, failed.signal]) };
   try {
-    for await (const batch of streamRpc(blocks.streamBlocks.bind(blocks), request, { signal })) {
+    for await (const batch of streamRpc(blocks.streamBlocks.bind(blocks), request, settings)) {
       const last = batch.blocks.at(-1);
       if (last === undefined) continue;
       const prepared = await consumer.prepare(batch.blocks);
@@ -107,7 +110,7 @@ async function follow<Prepared>(
         metrics.lag.set({ service }, Math.max(0, batch.head_height - last.height));
         options.onProgress?.({ height: last.height, hash: last.hash }, batch.head_height);
       });
-      writing.catch(() => {}); // it is awaited below; a failure in between must not end the process
+      writing.catch(() => failed.abort()); // what it was is thrown below
     }
   } finally {
     await writing;

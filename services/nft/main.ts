@@ -7,6 +7,7 @@ import { measured, openDatabase } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
 import { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
 import { runUntilSignal, type Stoppable, sleep, stopAll } from '../common/lifecycle.js';
+import { hostPort } from '../common/listen.js';
 import { createLog, type Log } from '../common/log.js';
 import { createMetrics, type Metrics } from '../common/metrics.js';
 import { type Readiness, serveOps } from '../common/ops.js';
@@ -158,7 +159,7 @@ async function main(): Promise<void> {
       () => nft?.readiness() ?? { ready: false, reason },
     );
     const database = await openDatabase(config);
-    const addresses = [`${config.HOST}:${config.GRPC_PORT}`];
+    const addresses = [hostPort(config.HOST, config.GRPC_PORT)];
     nft = await startOnceReachable({ config, database, log, metrics, addresses }, signal, (why) => {
       reason = why;
     });

@@ -45,6 +45,8 @@ describe('weft start, stopped with SIGTERM while it catches up', () => {
         OPS_PORT: '0',
         BLOCK_GRPC_PORT: '0',
         TX_GRPC_PORT: '0',
+        NFT_GRPC_PORT: '0',
+        RICHLIST_GRPC_PORT: '0',
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -107,6 +107,32 @@ describe('the loop of every consumer', () => {
     assert.deepEqual(asked, { streams: 2, hashes: 1 });
   });
 
+  it('tries again at once when the last write fails, though no further block comes', async () => {
+    const kept: Cursor[] = [];
+    const { blocks } = source({
+      stream: async function* ({ from_height }) {
+        yield [1, 2].filter((height) => height >= from_height).map((height) => block(height));
+        await new Promise((resolve) => setTimeout(resolve, 60_000).unref());
+      },
+    });
+    const well = consumer(kept);
+    let failures = 0;
+    const failing: typeof well = {
+      ...well,
+      write: async (prepared) => {
+        await tick();
+        if (failures++ === 0) throw new Error('caused by the test');
+        await well.write(prepared);
+      },
+    };
+    const controller = new AbortController();
+    const running = consume(failing, { blocks, signal: controller.signal, ...environment });
+    await eventually(() => kept.length === 2, 'the blocks', 5_000);
+    controller.abort();
+    await running;
+    assert.equal(failures, 2);
+  });
+
   it('waits before it tries again when unwinding fails', async () => {
     const { blocks, asked } = source({
       stream: rolledBack,

@@ -60,6 +60,18 @@ describe('the pace of a rebuild', () => {
     assert.deepEqual(priorities, ['write', undefined]);
   });
 
+  it('changes nothing of what is written, the format of rows included', async () => {
+    const seen: unknown[][] = [];
+    const database = {
+      insert: async (...given: unknown[]) => {
+        seen.push(given);
+      },
+    } as unknown as Parameters<typeof paced>[0];
+    const pace = paced(database, 100, new AbortController().signal);
+    await pace.database.insert('t', 'a\tb', { name: 'test' }, 'TabSeparated');
+    assert.deepEqual(seen, [['t', 'a\tb', { name: 'test' }, 'TabSeparated']]);
+  });
+
   it('is measured over a window, and anew after a rollback', () => {
     const rate = createRate(10_000);
     assert.equal(rate.perSecond(), 0);
