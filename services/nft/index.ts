@@ -4,6 +4,7 @@ import { createHead, type Head } from './read/head.js';
 import { lookAtTables } from './read/poll.js';
 import { createRanks } from './read/ranks.js';
 import type { Reader } from './read/reader.js';
+import { createShownMemory } from './read/shown.js';
 import { createNftStore, type NftStore, type StoreOptions } from './store/store.js';
 import { type Tables, tablesOf } from './store/tables.js';
 
@@ -31,7 +32,7 @@ export async function openNftIndex(database: Database, target: Target): Promise<
     database,
     tables,
     head,
-    reader: { database, tables, head, ranks: createRanks() },
+    reader: { database, tables, head, ranks: createRanks(), shown: createShownMemory() },
     openStore: (options) =>
       createNftStore({
         ...options,

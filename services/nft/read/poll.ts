@@ -45,10 +45,10 @@ export async function lookAtTables(database: Database, tables: Tables, head: Hea
   else head.cutTo(next);
 }
 
-/** Every write of details ends with a row of `asked`. */
+/** Every write of details ends with a row of `asked`; on Move blocks name collections too. */
 async function readDetailsVersion(database: Database, tables: Tables): Promise<number> {
   const [row] = await database.rows<{ version: number }>(
-    `SELECT max(a.version) AS version FROM ${tables.of('asked')} AS a`,
+    `SELECT max(v) AS version FROM (SELECT max(a.version) AS v FROM ${tables.of('asked')} AS a UNION ALL SELECT max(c.version) AS v FROM ${tables.of('collections')} AS c)`,
     {},
     { name: 'nft.details_version' },
   );

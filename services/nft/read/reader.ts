@@ -2,6 +2,7 @@ import type { Call, Database } from '../../common/clickhouse/database.js';
 import type { Tables } from '../store/tables.js';
 import type { Head } from './head.js';
 import type { Ranks } from './ranks.js';
+import type { ShownMemory } from './shown.js';
 
 /** Everything that lists are read with. */
 export interface Reader {
@@ -9,6 +10,7 @@ export interface Reader {
   readonly tables: Tables;
   readonly head: Head;
   readonly ranks: Ranks;
+  readonly shown: ShownMemory;
 }
 
 /** What one call reads with: the same end of the chain in all its statements. */

@@ -1,3 +1,5 @@
+import { status } from '@grpc/grpc-js';
+import { RpcError } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import { holdingOf, type ListName } from '../store/tables.js';
 import { type ShownCollection, tokenName } from '../store/types.js';
@@ -171,7 +173,10 @@ async function pageOf(
   const described = items.map(({ collection, id_key }) => {
     const [token, of] = [tokens.get(tokenName(collection, id_key)), shown.get(collection)];
     if (token === undefined || of === undefined)
-      throw new Error(`the token ${collection}/${id_key} is in a list only`);
+      throw new RpcError(
+        status.UNAVAILABLE,
+        'the chain was rolled back while the call was answered: ask again',
+      );
     return { token, collection: of };
   });
   return { items: described, pagination };

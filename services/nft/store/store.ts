@@ -117,6 +117,8 @@ export function createNftStore(options: StoreOptions): NftStore {
     const { height, hash } = blocks.at(-1) as NftBlock;
     cursor = { height, hash };
     options.onWritten?.(cursor);
+    // On Move blocks themselves name collections.
+    if (batch.shown.size > 0) options.onDetails?.();
   };
 
   /** Cuts the tables to a height, and what memory knows of them. */

@@ -70,8 +70,12 @@ function checkError(status: number, json: ErrorBody, sent: string, about: string
 /** A message without the words that the client sent, however they were written. */
 function withoutWords(message: string, sent: string): string {
   let rest = message;
+  // Decoded part by part: one broken escape must not hide the others.
+  const parts = sent.split(/[/?&=,]/);
   const words = new Set(
-    [sent, decoded(sent)].flatMap((text) => text.split(/[/?&=,]/)).filter((word) => word.length > 1),
+    [...parts, ...parts.map(decoded).flatMap((text) => [text, ...text.split(/[/?&=,]/)])].filter(
+      (word) => word.length > 1,
+    ),
   );
   for (const word of [...words].sort((a, b) => b.length - a.length)) {
     for (const spelling of spellings(word)) {

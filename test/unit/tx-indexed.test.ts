@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { createHead } from '../../services/tx/read/head.js';
+import { indexed } from '../../services/tx/read/indexed.js';
+import { nothing } from '../../services/tx/store/cursor.js';
+
+const signal = new AbortController().signal;
+
+describe('a call for txs that another service has already', () => {
+  it('goes on at once when their block is there', async () => {
+    const head = createHead();
+    head.advance({ ...nothing, height: 5, hash: 'A' });
+    await indexed(head, 5, { deadline: undefined, signal });
+  });
+
+  it('waits until their block comes', async () => {
+    const head = createHead();
+    setTimeout(() => head.advance({ ...nothing, height: 4, hash: 'A' }), 10);
+    setTimeout(() => head.advance({ ...nothing, height: 5, hash: 'B' }), 30);
+    await indexed(head, 5, { deadline: undefined, signal });
+    assert.equal(head.position.height, 5);
+  });
+
+  it('is refused when it does not come in time, with time left to say so', async () => {
+    const started = Date.now();
+    await assert.rejects(
+      indexed(createHead(), 5, { deadline: started + 600, signal }),
+      /block 5 is not indexed yet/,
+    );
+    assert.ok(Date.now() - started < 600);
+  });
+});
