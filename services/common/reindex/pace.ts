@@ -34,7 +34,8 @@ export function paced(database: Database, percent: number, signal: AbortSignal):
         resting(options, (some) => database.rows<T>(sql, params, some)),
       bytes: (sql, format, params, options) =>
         resting(options, (some) => database.bytes(sql, format, params, some)),
-      insert: (table, lines, options) => resting(options, (some) => database.insert(table, lines, some)),
+      insert: (table, lines, options, format) =>
+        resting(options, (some) => database.insert(table, lines, some, format)),
       close: () => database.close(),
     },
     setPercent(next) {
