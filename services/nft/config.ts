@@ -4,6 +4,7 @@ import {
   databaseSettings,
   logSettings,
   nodeSettings,
+  reindexSettings,
   serverSettings,
 } from '../common/settings.js';
 
@@ -23,6 +24,7 @@ export const nftSettings = {
   ...chainSettings,
   ...serverSettings,
   ...nftOwnSettings,
+  ...reindexSettings,
   REST_URL: {
     ...nodeSettings.REST_URL,
     doc: 'Cosmos REST URLs, separated by commas: asked for names and uris on Move and Wasm rollups.',

@@ -1,7 +1,7 @@
 import type { Database } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
 import { createHead, type Head } from './read/head.js';
-import { lookAtTables } from './read/poll.js';
+import { lookAtTables } from './read/look.js';
 import { createRanks } from './read/ranks.js';
 import type { Reader } from './read/reader.js';
 import { createShownMemory } from './read/shown.js';
@@ -20,23 +20,33 @@ export interface NftIndex {
   readonly tables: Tables;
   readonly head: Head;
   readonly reader: Reader;
-  /** Opens it for writing; the head then moves with what is written. */
-  openStore(options: WriterOptions): NftStore;
+  /**
+   * Opens it for writing; the head then moves with what is written.
+   *
+   * @param writer another way to the same database, for everything that writing needs.
+   */
+  openStore(options: WriterOptions, writer?: Database): NftStore;
 }
 
-/** Opens the NFTs of a target; its tables must have been migrated. */
+/** Opens the NFTs of a target as far as they are; its tables must have been migrated. */
 export async function openNftIndex(database: Database, target: Target): Promise<NftIndex> {
+  const index = createNftIndex(database, target);
+  await lookAtTables(database, index.tables, index.head);
+  return index;
+}
+
+/** The same before anybody has looked at the tables. */
+export function createNftIndex(database: Database, target: Target): NftIndex {
   const [tables, head] = [tablesOf(target), createHead()];
-  await lookAtTables(database, tables, head);
   return {
     database,
     tables,
     head,
     reader: { database, tables, head, ranks: createRanks(), shown: createShownMemory() },
-    openStore: (options) =>
+    openStore: (options, writer = database) =>
       createNftStore({
         ...options,
-        database,
+        database: writer,
         target,
         onWritten: (cursor) => head.advance(cursor),
         onDetails: () => head.learn(),

@@ -1,31 +1,24 @@
 import { setMaxListeners } from 'node:events';
-import { join } from 'node:path';
 import { createEndpoints } from '../common/chain/endpoints.js';
 import { type Database, DatabaseUnavailable } from '../common/clickhouse/database.js';
-import { migrate, readMigrations } from '../common/clickhouse/migrate.js';
 import { measured, openDatabase } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
+import type { FaultPoint } from '../common/fault.js';
 import { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
 import { runUntilSignal, type Stoppable, sleep, stopAll } from '../common/lifecycle.js';
 import { hostPort } from '../common/listen.js';
 import { createLog, type Log } from '../common/log.js';
 import { createMetrics, type Metrics } from '../common/metrics.js';
 import { type Readiness, serveOps } from '../common/ops.js';
-import { isMainModule, packageRoot } from '../common/paths.js';
-import { callRpc, connectRpc } from '../common/rpc/client.js';
+import { isMainModule } from '../common/paths.js';
+import { openGenerations } from '../common/reindex/open.js';
+import { reindexService } from '../common/reindex/rpc.js';
+import { connectRpc } from '../common/rpc/client.js';
 import { type ServedService, serveRpc } from '../common/rpc/server.js';
 import { type NftConfig, nftSettings } from './config.js';
-import { evmSource } from './enrich/evm.js';
-import { moveSource } from './enrich/move.js';
-import { resolveObjectsFrom } from './enrich/objects.js';
-import { retryFailed } from './enrich/retry.js';
-import { wasmSource } from './enrich/wasm.js';
-import { openNftIndex } from './index.js';
-import { ingest } from './ingest/ingest.js';
-import { followTables } from './read/poll.js';
+import { rebuildableNft } from './generation.js';
 import { nftService } from './rpc.js';
 import { createShower } from './show.js';
-import type { FaultPoint } from './store/remove.js';
 
 export interface NftDependencies {
   /** A client of the block service; default: one of BLOCK_SERVICE_ADDR. */
@@ -54,14 +47,9 @@ const connections = 8;
 
 /** Starts the nft service: the gRPC API, and in the roles `all` and `ingest` the indexer. */
 export async function startNft(dependencies: NftDependencies): Promise<NftProcess> {
-  const { config, metrics } = dependencies;
-  const { VM_TYPE: vm, ACCOUNT_ADDRESS_PREFIX: account_prefix } = config;
+  const { config, metrics, fault } = dependencies;
   const log = dependencies.log.child({ service: 'nft' });
   const database = measured(dependencies.database, 'nft', metrics);
-  const target = { database: `${config.CLICKHOUSE_DATABASE}_nft`, cluster: config.CLICKHOUSE_CLUSTER };
-  await migrate(database, readMigrations(join(packageRoot, 'services/nft/schema')), target);
-
-  const index = await openNftIndex(database, target);
   const stopping = new AbortController();
   const { signal } = stopping;
   setMaxListeners(0, signal); // every request under way listens to it
@@ -69,44 +57,45 @@ export async function startNft(dependencies: NftDependencies): Promise<NftProces
   const rest = createEndpoints('rest', config.REST_URL, endpointOptions);
   const jsonRpc = createEndpoints('jsonrpc', config.JSON_RPC_URL, endpointOptions);
   const blocks = dependencies.blocks ?? connectRpc(BlockServiceClient, config.BLOCK_SERVICE_ADDR);
-  const beginsLate = async (): Promise<boolean> =>
-    (await callRpc(blocks.getStatus.bind(blocks), {}, { deadline: Date.now() + 5_000, signal }))
-      .first_height > 1;
-  const indexes = config.ROLE !== 'serve';
-  const store = index.openStore({
-    vm,
+  const ingests = config.ROLE !== 'serve';
+  let lookHindrance = 'the tables have not been looked at yet';
+  const generations = await openGenerations({
+    service: rebuildableNft({ config, blocks, rest, jsonRpc, log, metrics, fault }),
+    database,
     log,
-    fault: dependencies.fault,
-    resolveObjects: vm === 'move' ? resolveObjectsFrom(rest, log, signal, beginsLate) : undefined,
+    metrics,
+    ingests,
+    percent: config.REINDEX_PERCENT,
+    keep_ms: config.REINDEX_KEEP_MS,
+    signal,
+    onLook: (reason) => {
+      lookHindrance = reason;
+    },
+    fault,
+  }).catch(async (error: unknown) => {
+    stopping.abort();
+    if (dependencies.blocks === undefined) blocks.close();
+    await Promise.all([rest.close(), jsonRpc.close()]);
+    throw error;
   });
+  const hindrance = (): string => (ingests ? generations.current().hindrance() : lookHindrance);
   const service = nftService({
     log,
     metrics,
-    reader: index.reader,
-    show: createShower(vm, account_prefix),
-    account_prefix,
-    retryDetails: indexes ? (collection) => retryFailed(index, store, collection) : undefined,
+    reader: () => generations.current().reader,
+    show: createShower(config.VM_TYPE, config.ACCOUNT_ADDRESS_PREFIX),
+    account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
+    retryDetails: ingests ? (collection) => generations.current().retryDetails(collection) : undefined,
     stopping: signal,
   });
-  const server = await serveRpc([service], dependencies.addresses);
-
-  let hindrance = 'the block service has not answered yet';
-  const onHindrance = (reason: string): void => {
-    hindrance = reason;
-  };
-  const sources = {
-    evm: () => evmSource(jsonRpc),
-    move: () => moveSource(rest),
-    wasm: () => wasmSource(rest, account_prefix),
-  };
-  const work = indexes
-    ? ingest({ config, blocks, index, store, source: sources[vm](), log, metrics, signal, onHindrance })
-    : followTables(database, index.tables, index.head, log, signal, onHindrance);
+  const reindex = reindexService({ log, metrics, reindexer: generations.reindexer });
+  const server = await serveRpc([service, reindex], dependencies.addresses);
+  const work = generations.run();
   server.setServing(true);
   return {
     address: server.address,
     service,
-    readiness: () => ({ ready: hindrance === '', reason: hindrance }),
+    readiness: () => ({ ready: hindrance() === '', reason: hindrance() }),
     // In reverse: the indexer ends its batch, then running calls get their answers.
     stop: stopAll([
       async () => blocks.close(),

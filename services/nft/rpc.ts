@@ -19,7 +19,8 @@ import { endOf, heightOf } from './store/place.js';
 import { tokenIdOf, tokenKey } from './token-key.js';
 
 export interface NftRpcOptions extends HandlerEnvironment {
-  readonly reader: Reader;
+  /** What calls are answered from; taken once a call, so that a call sees one state of the tables. */
+  readonly reader: () => Reader;
   readonly show: Shower;
   /** Prefix of bech32 accounts. */
   readonly account_prefix: string;
@@ -52,9 +53,9 @@ const begin = (reader: Reader, { deadline, request_id }: CallContext): Reading =
   startReading(reader, { deadline, request_id });
 
 function headHandlers(options: NftRpcOptions): Pick<NftServiceServer, 'getStatus' | 'watchHead'> {
-  const { database, tables, head } = options.reader;
   return {
     getStatus: unary(options, async () => {
+      const { database, tables, head } = options.reader();
       const { height } = head.cursor;
       const jobs = await countJobs(database, tables);
       const [next] = await readAsks(database, tables, await readAsked(database, tables), endOf(height), 1);
@@ -68,6 +69,7 @@ function headHandlers(options: NftRpcOptions): Pick<NftServiceServer, 'getStatus
     watchHead: streaming(options, async function* (_, { signal }) {
       const ended = AbortSignal.any([signal, options.stopping]);
       while (!ended.aborted) {
+        const { head } = options.reader();
         const rung = head.bell.count;
         yield { height: head.cursor.height, revision: head.revision };
         await head.bell.heard(rung, ended);
@@ -90,20 +92,20 @@ function collectionHandlers(
   return {
     getCollection: unary(options, async ({ collection_addr }, call) => {
       const collection = checkAddress('collection_addr', collection_addr, account_prefix);
-      const [found] = await describeCollections(begin(reader, call), [{ collection }]);
+      const [found] = await describeCollections(begin(reader(), call), [{ collection }]);
       if (found === undefined) throw notFound(`there is no collection ${collection_addr}`);
       return { collection: show.collection(found) };
     }),
     listCollections: unary(options, async ({ pagination }, call) => {
-      const reading = begin(reader, call);
+      const reading = begin(reader(), call);
       return described(reading, await listCollections(reading, checkPage(pagination)));
     }),
     listCollectionsByAccount: unary(options, async ({ account, pagination }, call) => {
-      const [reading, owner] = [begin(reader, call), checkAddress('account', account, account_prefix)];
+      const [reading, owner] = [begin(reader(), call), checkAddress('account', account, account_prefix)];
       return described(reading, await listCollectionsOf(reading, owner, checkPage(pagination)));
     }),
     listCollectionsByName: unary(options, async ({ name, pagination }, call) => {
-      const reading = begin(reader, call);
+      const reading = begin(reader(), call);
       return described(reading, await listCollectionsNamed(reading, name, checkPage(pagination)));
     }),
   };
@@ -122,7 +124,12 @@ function tokenHandlers(
         order: checkOrder(request.order_by),
         page: checkPage(request.pagination),
       };
-      const { items, pagination } = await listTokensByAccount(begin(reader, call), owner, collection, query);
+      const { items, pagination } = await listTokensByAccount(
+        begin(reader(), call),
+        owner,
+        collection,
+        query,
+      );
       return { tokens: items.map(show.token), pagination };
     }),
     listTokensByCollection: unary(options, async (request, call) => {
@@ -132,12 +139,12 @@ function tokenHandlers(
         order: checkOrder(request.order_by),
         page: checkPage(request.pagination),
       };
-      const { items, pagination } = await listTokensByCollection(begin(reader, call), collection, query);
+      const { items, pagination } = await listTokensByCollection(begin(reader(), call), collection, query);
       return { tokens: items.map(show.token), pagination };
     }),
     listTokenTxs: unary(options, async ({ collection_addr, token_id, pagination }, call) => {
       const collection = checkAddress('collection_addr', collection_addr, account_prefix);
-      const page = await listTokenTxs(begin(reader, call), collection, token_id, checkPage(pagination));
+      const page = await listTokenTxs(begin(reader(), call), collection, token_id, checkPage(pagination));
       const tx_hashes = page.hashes.map((hash) => hash.toUpperCase());
       return { tx_hashes, height: page.height, pagination: page.pagination };
     }),
@@ -154,21 +161,22 @@ function pastHandlers(
 
   /** Reads the chain as it was after a block; 0 stands for the last one. */
   const beginAt = (height: number, call: CallContext): Reading => {
-    const reading = begin(reader, call);
-    if (height > reader.head.cursor.height)
+    const reading = begin(reader(), call);
+    if (height > reading.head.cursor.height)
       throw new RpcError(status.OUT_OF_RANGE, `block ${height} is not indexed yet`);
     return height === 0 ? reading : { ...reading, end: endOf(height) };
   };
 
   /** Batches of a stream, as long as they are of one chain. */
   const guarded = async function* <T>(
+    { head }: Reading,
     batches: AsyncIterable<T[]>,
     { signal }: CallContext,
   ): AsyncGenerator<T[]> {
-    const { rollbacks } = reader.head;
+    const { rollbacks } = head;
     for await (const batch of batches) {
       if (signal.aborted || options.stopping.aborted) return;
-      if (reader.head.rollbacks !== rollbacks)
+      if (head.rollbacks !== rollbacks)
         throw new RpcError(status.ABORTED, 'the chain was rolled back meanwhile: ask again');
       yield batch;
     }
@@ -183,7 +191,8 @@ function pastHandlers(
     }),
     streamAccountTokens: streaming(options, async function* ({ account, height }, call) {
       const owner = checkAddress('account', account, account_prefix);
-      for await (const batch of guarded(streamAccountTokens(beginAt(height, call), owner), call)) {
+      const reading = beginAt(height, call);
+      for await (const batch of guarded(reading, streamAccountTokens(reading, owner), call)) {
         yield {
           tokens: batch.map((token) => ({
             collection_addr: show.address(token.collection),
@@ -195,7 +204,8 @@ function pastHandlers(
     }),
     streamCollectionTokens: streaming(options, async function* ({ collection_addr, height }, call) {
       const collection = checkAddress('collection_addr', collection_addr, account_prefix);
-      for await (const batch of guarded(streamCollectionTokens(beginAt(height, call), collection), call)) {
+      const reading = beginAt(height, call);
+      for await (const batch of guarded(reading, streamCollectionTokens(reading, collection), call)) {
         yield {
           tokens: batch.map(({ id_key, owner }) => ({
             token_id: tokenIdOf(id_key),
@@ -206,8 +216,9 @@ function pastHandlers(
     }),
     streamChanges: streaming(options, async function* ({ from_height, to_height, collection_addr }, call) {
       const collection = checkOptionalAddress('collection_addr', collection_addr, account_prefix);
-      const batches = streamChanges(beginAt(to_height, call), from_height, collection);
-      for await (const batch of guarded(batches, call)) yield { changes: batch.map(show.change) };
+      const reading = beginAt(to_height, call);
+      const batches = streamChanges(reading, from_height, collection);
+      for await (const batch of guarded(reading, batches, call)) yield { changes: batch.map(show.change) };
     }),
   };
 }

@@ -4,6 +4,7 @@ import {
   databaseSettings,
   logSettings,
   nodeSettings,
+  reindexSettings,
   serverSettings,
 } from '../common/settings.js';
 
@@ -38,6 +39,7 @@ export const richlistSettings = {
   ...chainSettings,
   ...serverSettings,
   ...richlistOwnSettings,
+  ...reindexSettings,
   REST_URL: {
     ...nodeSettings.REST_URL,
     doc: 'Cosmos REST URLs, separated by commas: asked for the balances before the first block, and for the denoms of tokens.',

@@ -1,29 +1,23 @@
 import { setMaxListeners } from 'node:events';
-import { join } from 'node:path';
-import { createEndpoints, type Endpoints } from '../common/chain/endpoints.js';
+import { createEndpoints } from '../common/chain/endpoints.js';
 import { type Database, DatabaseUnavailable } from '../common/clickhouse/database.js';
-import { migrate, readMigrations } from '../common/clickhouse/migrate.js';
 import { measured, openDatabase } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
+import type { FaultPoint } from '../common/fault.js';
 import { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
 import { runUntilSignal, type Stoppable, sleep, stopAll } from '../common/lifecycle.js';
 import { hostPort } from '../common/listen.js';
 import { createLog, type Log } from '../common/log.js';
 import { createMetrics, type Metrics } from '../common/metrics.js';
 import { type Readiness, serveOps } from '../common/ops.js';
-import { isMainModule, packageRoot } from '../common/paths.js';
+import { isMainModule } from '../common/paths.js';
+import { openGenerations } from '../common/reindex/open.js';
+import { reindexService } from '../common/reindex/rpc.js';
 import { connectRpc } from '../common/rpc/client.js';
 import { type ServedService, serveRpc } from '../common/rpc/server.js';
 import { checkRichlist, type RichlistConfig, richlistSettings } from './config.js';
-import { ingest } from './ingest/ingest.js';
-import { createNaming } from './ingest/names.js';
-import { createOnce } from './ingest/once.js';
-import { fetchBalances } from './node/erc20.js';
-import { openSeed } from './node/seed.js';
-import { openRichlistIndex, type RichlistIndex, type WriterOptions } from './open.js';
-import { followTables } from './read/poll.js';
+import { rebuildableRichlist } from './generation.js';
 import { richlistService } from './rpc.js';
-import type { FaultPoint } from './store/remove.js';
 
 export interface RichlistDependencies {
   /** A client of the block service; default: one of BLOCK_SERVICE_ADDR. */
@@ -47,138 +41,73 @@ export interface RichlistProcess extends Stoppable {
   readonly readiness: Readiness;
 }
 
-/** The node's interfaces that the writer asks. */
-interface Node {
-  readonly rest: Endpoints;
-  readonly jsonRpc: Endpoints;
-}
-
 /** Starts the richlist service: the gRPC API, and in the roles `all` and `ingest` the indexer. */
 export async function startRichlist(dependencies: RichlistDependencies): Promise<RichlistProcess> {
-  const { config, metrics } = dependencies;
+  const { config, metrics, fault } = dependencies;
   const log = dependencies.log.child({ service: 'richlist' });
   const database = measured(dependencies.database, 'richlist', metrics);
-  const target = { database: `${config.CLICKHOUSE_DATABASE}_richlist`, cluster: config.CLICKHOUSE_CLUSTER };
-  await migrate(database, readMigrations(join(packageRoot, 'services/richlist/schema')), target);
-  const index = await openRichlistIndex(database, target);
   const stopping = new AbortController();
   const { signal } = stopping;
   setMaxListeners(0, signal); // every request under way listens to it
-  const service = richlistService({
-    log,
-    metrics,
-    reader: index.reader,
-    vm_type: config.VM_TYPE,
-    account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
-    stopping: signal,
-  });
-  const server = await serveRpc([service], dependencies.addresses);
-
-  let hindrance = 'the block service has not answered yet';
-  const onHindrance = (reason: string): void => {
-    hindrance = reason;
-  };
-  const blocks = dependencies.blocks ?? connectRpc(BlockServiceClient, config.BLOCK_SERVICE_ADDR);
   const endpoints = {
     log,
     metrics,
     timeout_ms: config.NODE_TIMEOUT_MS,
     connections: config.SEED_CONCURRENCY,
   };
-  const node: Node = {
-    rest: createEndpoints('rest', config.REST_URL, endpoints),
-    jsonRpc: createEndpoints('jsonrpc', config.JSON_RPC_URL, endpoints),
-  };
-  const work = (): Promise<void> => {
-    if (config.VM_TYPE !== 'evm') {
-      onHindrance(''); // it has nothing to do but to say so
-      return Promise.resolve();
-    }
-    if (config.ROLE === 'serve')
-      return followTables(database, index.tables, index.head, log, signal, onHindrance);
-    return runIngest({ ...dependencies, log }, database, index, node, blocks, signal, onHindrance);
-  };
-  const running = work();
+  const rest = createEndpoints('rest', config.REST_URL, endpoints);
+  const jsonRpc = createEndpoints('jsonrpc', config.JSON_RPC_URL, endpoints);
+  const blocks = dependencies.blocks ?? connectRpc(BlockServiceClient, config.BLOCK_SERVICE_ADDR);
+  const ingests = config.ROLE !== 'serve';
+  let lookHindrance = 'the tables have not been looked at yet';
+  const generations = await openGenerations({
+    service: rebuildableRichlist({ config, blocks, rest, jsonRpc, log, metrics, fault }),
+    database,
+    log,
+    metrics,
+    ingests,
+    percent: config.REINDEX_PERCENT,
+    keep_ms: config.REINDEX_KEEP_MS,
+    signal,
+    onLook: (reason) => {
+      lookHindrance = reason;
+    },
+    fault,
+  }).catch(async (error: unknown) => {
+    stopping.abort();
+    if (dependencies.blocks === undefined) blocks.close();
+    await Promise.all([rest.close(), jsonRpc.close()]);
+    throw error;
+  });
+  const hindrance = (): string => (ingests ? generations.current().hindrance() : lookHindrance);
+  const service = richlistService({
+    log,
+    metrics,
+    reader: () => generations.current().reader,
+    vm_type: config.VM_TYPE,
+    account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
+    stopping: signal,
+  });
+  const reindex = reindexService({ log, metrics, reindexer: generations.reindexer });
+  const server = await serveRpc([service, reindex], dependencies.addresses);
+  const work = generations.run();
   server.setServing(true);
   return {
     address: server.address,
     service,
-    readiness: () => ({ ready: hindrance === '', reason: hindrance }),
+    readiness: () => ({ ready: hindrance() === '', reason: hindrance() }),
     // In reverse: the indexer ends its batch, then running calls get their answers.
     stop: stopAll([
       async () => blocks.close(),
-      () => Promise.all([node.rest.close(), node.jsonRpc.close()]),
+      () => Promise.all([rest.close(), jsonRpc.close()]),
       () => server.close(config.SHUTDOWN_GRACE_MS),
       async () => {
         server.setServing(false);
         stopping.abort();
-        await running;
+        await work;
       },
     ]),
   };
-}
-
-/** How long the blocks wait for the denoms of new tokens, and how long not after a failure, in milliseconds. */
-const [namePatience_ms, namePause_ms] = [2_000, 30_000];
-
-function runIngest(
-  { config, log, metrics, fault }: RichlistDependencies,
-  database: Database,
-  index: RichlistIndex,
-  node: Node,
-  blocks: BlockServiceClient,
-  signal: AbortSignal,
-  onHindrance: (reason: string) => void,
-): Promise<void> {
-  const { rest, jsonRpc } = node;
-  const seeding = { account_prefix: config.ACCOUNT_ADDRESS_PREFIX, concurrency: config.SEED_CONCURRENCY };
-  const naming = { rest, log, metrics, signal };
-  const isFirstMisfit = createOnce();
-  const writer: WriterOptions = {
-    log,
-    // Every service has a `write blocks`: the points of this one carry its name.
-    fault: fault === undefined ? undefined : (point) => fault(`richlist ${point}`),
-    openSeed: (height) => openSeed({ ...seeding, rest, jsonRpc, log, metrics, signal }, height),
-    askBalances: async (questions) => {
-      try {
-        return await fetchBalances(jsonRpc, questions, config.BALANCE_BATCH, signal);
-      } catch (error) {
-        signal.throwIfAborted();
-        // The logs alone are a beginning; comparing sets right what they do not tell.
-        metrics.problems.inc({ service: 'richlist', kind: 'first_balance' }, questions.length);
-        log.warn(
-          { err: error, balances: questions.length },
-          'first balances are not known until they are compared',
-        );
-        return [];
-      }
-    },
-    nameTokens: createNaming({ ...naming, patience_ms: namePatience_ms, pause_ms: namePause_ms }),
-    onMisfit: ({ token, account }, height) => {
-      metrics.problems.inc({ service: 'richlist', kind: 'range' });
-      if (isFirstMisfit(token))
-        log.warn(
-          { token: `0x${token}`, account: `0x${account}`, height },
-          'the logs of a token lead below zero or beyond uint256',
-        );
-    },
-  };
-  const store = index.openStore(writer);
-  const nameTokens = createNaming({ ...naming, patience_ms: config.NODE_TIMEOUT_MS * 3, pause_ms: 0 });
-  const { tables } = index;
-  return ingest({
-    config,
-    blocks,
-    store,
-    database,
-    tables,
-    jsonRpc,
-    nameTokens,
-    log,
-    metrics,
-    signal,
-    onHindrance,
-  });
 }
 
 /** How long to wait for a database that does not answer, in milliseconds. */

@@ -1,7 +1,7 @@
 import type { Database } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
 import { createHead, type Head } from './read/head.js';
-import { lookAtTables } from './read/poll.js';
+import { lookAtTables } from './read/look.js';
 import type { Reader } from './read/reader.js';
 import { createRichlistStore, type RichlistStore, type StoreOptions } from './store/store.js';
 import { type Tables, tablesOf } from './store/tables.js';
@@ -17,22 +17,32 @@ export interface RichlistIndex {
   readonly tables: Tables;
   readonly head: Head;
   readonly reader: Reader;
-  /** Opens it for writing; the head then moves with what is written. */
-  openStore(options: WriterOptions): RichlistStore;
+  /**
+   * Opens it for writing; the head then moves with what is written.
+   *
+   * @param writer another way to the same database, for everything that writing needs.
+   */
+  openStore(options: WriterOptions, writer?: Database): RichlistStore;
 }
 
-/** Opens the rich list of a target; its tables must have been migrated. */
+/** Opens the rich list of a target as far as it is; its tables must have been migrated. */
 export async function openRichlistIndex(database: Database, target: Target): Promise<RichlistIndex> {
+  const index = createRichlistIndex(database, target);
+  await lookAtTables(database, index.tables, index.head);
+  return index;
+}
+
+/** The same before anybody has looked at the tables. */
+export function createRichlistIndex(database: Database, target: Target): RichlistIndex {
   const [tables, head] = [tablesOf(target), createHead()];
-  await lookAtTables(database, tables, head);
   return {
     tables,
     head,
     reader: { database, tables, head },
-    openStore: (options) =>
+    openStore: (options, writer = database) =>
       createRichlistStore({
         ...options,
-        database,
+        database: writer,
         target,
         onWritten: (position) => head.advance(position),
         onRecovered: (position) => {

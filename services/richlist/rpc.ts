@@ -15,7 +15,8 @@ import type { Reader } from './read/reader.js';
 import { servedHeight } from './store/cursor.js';
 
 export interface RichlistRpcOptions extends HandlerEnvironment {
-  readonly reader: Reader;
+  /** What calls are answered from; taken once a call, so that a call sees one state of the tables. */
+  readonly reader: () => Reader;
   readonly vm_type: string;
   /** Prefix of bech32 accounts. */
   readonly account_prefix: string;
@@ -45,15 +46,16 @@ function requireEvm({ vm_type }: RichlistRpcOptions): void {
 }
 
 function headHandlers(options: RichlistRpcOptions): Pick<RichlistServiceServer, 'getStatus' | 'watchHead'> {
-  const { head } = options.reader;
   return {
     getStatus: unary(options, async () => {
+      const { head } = options.reader();
       const height = servedHeight(head.position);
       return { rich_list_height: height, first_height: height === 0 ? 0 : head.position.seed_height };
     }),
     watchHead: streaming(options, async function* (_, { signal }) {
       const ended = AbortSignal.any([signal, options.stopping]);
       while (!ended.aborted) {
+        const { head } = options.reader();
         const rung = head.bell.count;
         yield { height: servedHeight(head.position), revision: head.revision };
         await head.bell.heard(rung, ended);
@@ -63,10 +65,10 @@ function headHandlers(options: RichlistRpcOptions): Pick<RichlistServiceServer, 
 }
 
 function listHandlers(options: RichlistRpcOptions): Pick<RichlistServiceServer, 'listHolders'> {
-  const { reader } = options;
   return {
     listHolders: unary(options, async ({ denom, pagination }, call) => {
       requireEvm(options);
+      const reader = options.reader();
       const page = checkPage(pagination);
       const token = await findToken(reader, denom, forward(call));
       return listHolders(reader, token, page, forward(call));
@@ -77,7 +79,7 @@ function listHandlers(options: RichlistRpcOptions): Pick<RichlistServiceServer, 
 function historyHandlers(
   options: RichlistRpcOptions,
 ): Pick<RichlistServiceServer, 'getBalance' | 'streamHolders' | 'streamChanges'> {
-  const { reader, account_prefix } = options;
+  const { account_prefix } = options;
   return {
     getBalance: unary(options, async ({ denom, account, height }, call) => {
       requireEvm(options);
@@ -86,11 +88,13 @@ function historyHandlers(
         throw invalidArgument(
           `account ${JSON.stringify(account.slice(0, 100))} is neither bech32 with the prefix ${account_prefix} nor 0x and hex digits`,
         );
+      const reader = options.reader();
       const token = await findToken(reader, denom, forward(call));
       return balanceAt(reader, token, key, momentOf(reader, height, height), forward(call));
     }),
     streamHolders: streaming(options, async function* ({ denom, height }, call) {
       requireEvm(options);
+      const reader = options.reader();
       const token = await findToken(reader, denom, forward(call));
       const moment = momentOf(reader, height, height);
       for await (const holders of holdersAt(reader, token, moment, forward(call))) yield { holders };
@@ -99,6 +103,7 @@ function historyHandlers(
       requireEvm(options);
       if (to_height !== 0 && from_height > to_height)
         throw invalidArgument(`from_height ${from_height} is above to_height ${to_height}`);
+      const reader = options.reader();
       const token = await findToken(reader, denom, forward(call));
       const moment = momentOf(reader, from_height, to_height);
       for await (const changes of changesBetween(reader, token, moment, forward(call))) yield { changes };

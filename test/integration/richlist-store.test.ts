@@ -3,7 +3,7 @@ import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import type { Deltas } from '../../services/richlist/decode/transfers.js';
 import { findToken } from '../../services/richlist/read/denoms.js';
 import { listHolders } from '../../services/richlist/read/holders.js';
-import { lookAtTables } from '../../services/richlist/read/poll.js';
+import { lookAtTables } from '../../services/richlist/read/look.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { openTestRichlist, type TestRichlist } from '../support/richlist-tables.js';
 

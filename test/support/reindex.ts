@@ -5,7 +5,7 @@ import { connectRpc, streamRpc } from '../../services/common/rpc/client.js';
 const look = { name: 'test.look' };
 
 /** Everything in the tx service's tables that does not depend on how blocks were cut into batches. */
-const contents: readonly string[] = [
+const txContents: readonly string[] = [
   'SELECT height, hash, parent_hash, timestamp, last_sequence, tx_count, last_evm_sequence, evm_tx_count FROM {db}.blocks ORDER BY height',
   'SELECT height, hash, last_sequence, frame_count FROM {db}.internal_blocks ORDER BY height',
   'SELECT kind, sequence, body FROM {db}.bodies ORDER BY kind, sequence',
@@ -18,8 +18,30 @@ const contents: readonly string[] = [
   'SELECT chain_id, vm_type FROM {db}.chain',
 ];
 
+/** The same of the nft service's tables, without rows that a newer one replaces and without versions. */
+export const nftContents: readonly string[] = [
+  'SELECT height, hash, parent_hash FROM {db}.blocks ORDER BY height',
+  'SELECT * FROM {db}.changes ORDER BY at',
+  'SELECT * FROM {db}.history ORDER BY at',
+  'SELECT * FROM {db}.tokens FINAL ORDER BY collection, id_key',
+  'SELECT list, scope, height, id_key, collection, gone, at FROM {db}.items FINAL ORDER BY list, scope, height, id_key, collection',
+  'SELECT owner, collection, n FROM {db}.counts FINAL WHERE n > 0 ORDER BY owner, collection',
+  'SELECT * FROM {db}.objects ORDER BY object, at',
+  'SELECT * FROM {db}.contracts ORDER BY contract, at',
+  'SELECT * FROM {db}.births ORDER BY collection, at, kind',
+  'SELECT * FROM {db}.classes ORDER BY class_name, at',
+  'SELECT * FROM {db}.asks ORDER BY at, subject, collection, first_key',
+  'SELECT collection, born_at, creator, name, origin_name, timestamp FROM {db}.collections FINAL WHERE NOT gone ORDER BY collection',
+  'SELECT born_at, collection, folded_name FROM {db}.collection_order FINAL WHERE NOT gone ORDER BY born_at',
+  'SELECT collection, id_key, uri FROM {db}.uris FINAL ORDER BY collection, id_key',
+];
+
 /** The rows of a generation, table by table. @param name its database. */
-export async function tableContents(database: Database, name: string): Promise<unknown[][]> {
+export async function tableContents(
+  database: Database,
+  name: string,
+  contents: readonly string[] = txContents,
+): Promise<unknown[][]> {
   const all: unknown[][] = [];
   for (const sql of contents) all.push(await database.rows(sql.replace('{db}', name), {}, look));
   return all;

@@ -28,6 +28,8 @@ export interface Stack {
   /** Base URL of the HTTP API. */
   readonly url: string;
   readonly block: BlockProcess;
+  /** What the gRPC of the services that can be rebuilt listens on. */
+  readonly addresses: Readonly<Record<'tx' | 'nft' | 'richlist', string>>;
   /** A client of the nft service. */
   readonly nft: NftServiceClient;
   readonly tx: TxProcess;
@@ -104,6 +106,7 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
   return {
     url,
     block,
+    addresses: { tx: tx.address, nft: local('nft'), richlist: local('richlist') },
     nft: nftClient,
     tx,
     richlist: connectLocal<RichlistServiceClient>(richlist.service),

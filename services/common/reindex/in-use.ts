@@ -53,6 +53,7 @@ export function createInUse<Tables extends GenerationTables>(
       database,
       writer,
       isInUse: () => tables === current,
+      inUse: () => current,
       signal: ends,
     });
     return tables;

@@ -77,6 +77,7 @@ async function follow<Tables extends GenerationTables>(
           database,
           writer: database,
           isInUse: () => tables === inUse.current(),
+          inUse: inUse.current,
           signal: childOf(signal).signal,
         });
         await tables.look();

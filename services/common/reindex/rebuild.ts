@@ -112,7 +112,10 @@ export function startRebuild<Tables extends GenerationTables>(
       },
     });
     if (from_height > 1) {
-      const copy = service.open({ target, database: slow, writer: slow, isInUse: () => false, signal });
+      const copy = service.open({
+        ...{ target, database: slow, writer: slow, signal },
+        ...{ isInUse: () => false, inUse: inUse.current },
+      });
       await copy.unwind(from_height - 1);
     }
     await options.fault('reindex copied');

@@ -61,7 +61,7 @@ export interface GenerationTables {
 }
 
 /** What a generation is opened with. */
-export interface OpenOptions {
+export interface OpenOptions<Tables = GenerationTables> {
   readonly target: Target;
   /** For the answers to calls. */
   readonly database: Database;
@@ -69,6 +69,8 @@ export interface OpenOptions {
   readonly writer: Database;
   /** Whether calls are answered from these tables. */
   readonly isInUse: () => boolean;
+  /** The tables that calls are answered from: these, or those beside which these are rebuilt. */
+  readonly inUse: () => Tables;
   /** Ends the work on these tables. */
   readonly signal: AbortSignal;
 }
@@ -82,7 +84,7 @@ export interface RebuildableService<Tables extends GenerationTables> {
   /** Of one generation. */
   readonly migrations: readonly Migration[];
   /** Opens migrated tables; nothing is written before `ingest`. */
-  readonly open: (options: OpenOptions) => Tables;
+  readonly open: (options: OpenOptions<Tables>) => Tables;
 }
 
 /** Whether tables have every block that a tip says, and not another one in its place. */

@@ -5,7 +5,9 @@ import type { Metrics } from '../../common/metrics.js';
 import type { Head } from '../read/head.js';
 import { type Reader, startReading } from '../read/reader.js';
 import { readAsked } from '../store/details.js';
+import { heightOf } from '../store/place.js';
 import type { NftStore } from '../store/store.js';
+import { isUntried } from './policy.js';
 import { readAsks, readDueJobs, readNextDue } from './queue.js';
 import { type Task, type Worked, type WorkOptions, workOff } from './work.js';
 
@@ -15,6 +17,12 @@ export interface FollowOptions extends WorkOptions {
   readonly reader: Reader;
   readonly log: Log;
   readonly metrics: Metrics;
+  /**
+   * Told up to which height everything has been asked for at least once.
+   *
+   * @param generation the store's, at which that was so.
+   */
+  readonly onAsked?: ((height: number, generation: number) => void) | undefined;
 }
 
 /** Tasks that are worked off together. */
@@ -78,12 +86,18 @@ async function workOnce(options: FollowOptions, progress: Progress): Promise<'id
   if (progress.generation !== generation)
     Object.assign(progress, { generation, asked: await readAsked(database, tables), due: 0 });
   if (progress.revision !== head.revision) Object.assign(progress, { revision: head.revision, due: 0 });
+  const { end } = head;
   const asks =
-    head.end <= progress.asked ? [] : await readAsks(database, tables, progress.asked, head.end, tasksAtOnce);
+    end <= progress.asked ? [] : await readAsks(database, tables, progress.asked, end, tasksAtOnce);
   const last = asks.at(-1);
   const areJobs = last === undefined;
-  if (areJobs && progress.due > now()) return 'idle';
+  if (areJobs && progress.due > now()) {
+    options.onAsked?.(heightOf(end), generation);
+    return 'idle';
+  }
   const tasks = areJobs ? await readDueJobs(database, tables, now(), tasksAtOnce) : asks;
+  // Jobs that nobody has tried yet are the first that are due.
+  if (areJobs && !tasks.some(isUntried)) options.onAsked?.(heightOf(end), generation);
   if (tasks.length === 0) {
     progress.due = (await readNextDue(database, tables)) ?? Number.POSITIVE_INFINITY;
     return 'idle';

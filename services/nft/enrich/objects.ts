@@ -5,6 +5,7 @@ import type { Log } from '../../common/log.js';
 import type { ObjectToken } from '../store/known.js';
 import type { ResolveObjects } from '../store/memory.js';
 import { tokenKey } from '../token-key.js';
+import type { Earlier } from './earlier.js';
 import { askNft } from './move.js';
 import { inParallel } from './outcome.js';
 import { questionsAtOnce } from './rest.js';
@@ -18,20 +19,22 @@ const patience_ms = 30_000;
  * answer in time leaves them unknown, since one object must not stop the indexer.
  *
  * @param beginsLate whether the index begins after the chain's first block.
+ * @param earlier while tables are rebuilt: what those in use know, asked before the node.
  */
 export function resolveObjectsFrom(
   rest: Endpoints,
   log: Log,
   signal: AbortSignal,
   beginsLate: () => Promise<boolean>,
+  earlier: () => Earlier | undefined = () => undefined,
 ): ResolveObjects {
   return async (objects) => {
-    const found = new Map<AccountKey, ObjectToken>();
-    if (!(await beginsLate())) return found;
+    if (!(await beginsLate())) return new Map();
+    const found = new Map<AccountKey, ObjectToken>(await earlier()?.objects(objects));
     const end = Date.now() + patience_ms;
     let unanswered = 0;
     // Accounts have 20 bytes, objects 32.
-    const asked = objects.filter((object) => object.length === 64);
+    const asked = objects.filter((object) => object.length === 64 && !found.has(object));
     await inParallel(asked, questionsAtOnce, async (object) => {
       for (let attempt = 0; !signal.aborted; attempt++) {
         const outcome = await askNft(rest, object, signal);

@@ -40,3 +40,6 @@ export const jobDone = ({ at, subject, collection, first_key, last_key }: Ask): 
 
 /** A job that is due at once. */
 export const jobNow = (ask: Ask): Job => ({ ...jobDone(ask), state: 'pending' });
+
+/** Whether a job has never been tried: the rest of a range, or what a rollback makes us ask again. */
+export const isUntried = (task: Ask & { readonly error?: string }): boolean => task.error === '';

@@ -9,6 +9,7 @@ import { heightOf } from '../store/place.js';
 import type { Tables } from '../store/tables.js';
 import { type Ask, type ShownCollection, tokenName } from '../store/types.js';
 import { afterAllKeys, beforeAllKeys, tokenIdOf } from '../token-key.js';
+import type { Earlier } from './earlier.js';
 import type { Outcome } from './outcome.js';
 import { jobAfter, jobDone, jobNow } from './policy.js';
 import type { DetailSource } from './source.js';
@@ -21,6 +22,8 @@ export interface WorkOptions {
   readonly attempts: number;
   readonly signal: AbortSignal;
   readonly now: () => number;
+  /** While tables are rebuilt: what those in use know, shown until the node says it again. */
+  readonly earlier?: (() => Earlier | undefined) | undefined;
 }
 
 /** What is worked off: an ask of the chain, or a job that is due. */
@@ -43,9 +46,11 @@ export async function workOff(
   areJobs: boolean,
   reading: Reading,
 ): Promise<Worked> {
-  const named = await nameCollections(options, tasks, areJobs, reading);
+  const earlier = options.earlier?.();
+  const named = await nameCollections(options, earlier, tasks, areJobs, reading);
   const told = await tellUris(
     options,
+    earlier,
     tasks,
     areJobs,
     reading,
@@ -58,7 +63,8 @@ export async function workOff(
       uris: told.uris,
       jobs: [...named.jobs, ...told.jobs],
     },
-    isAway: named.answered + told.answered === 0 && named.asked + told.asked > 0,
+    // A rebuild does not wait for a node that is away: what it would say is asked for again later.
+    isAway: earlier === undefined && named.answered + told.answered === 0 && named.asked + told.asked > 0,
   };
 }
 
@@ -84,6 +90,7 @@ function latest(tasks: readonly Task[], subject: Ask['subject']): Task[] {
 
 async function nameCollections(
   { database, tables, source, attempts, signal, now }: WorkOptions,
+  earlier: Earlier | undefined,
   tasks: readonly Task[],
   areJobs: boolean,
   reading: Reading,
@@ -94,6 +101,7 @@ async function nameCollections(
   const before = await readShown(reading, addresses);
   const height = Math.max(0, ...wanted.map(({ at }) => heightOf(at)));
   const outcomes = await source.collections(addresses, height, signal);
+  const kept = await earlier?.collections(unansweredOf(addresses, outcomes));
   const [shown, moved, jobs]: [ShownCollection[], ShownCollection[], Job[]] = [[], [], []];
   for (const [index, task] of wanted.entries()) {
     const { collection, at } = task;
@@ -102,16 +110,15 @@ async function nameCollections(
       if (areJobs) jobs.push(jobDone(task)); // the chain was rolled back below it
       continue;
     }
-    if (outcome.is !== 'answer') {
-      jobs.push(jobAfter(task, outcome, now(), attempts));
-      continue;
-    }
+    if (outcome.is !== 'answer') jobs.push(jobAfter(task, outcome, now(), attempts));
+    else if (areJobs) jobs.push(jobDone(task));
+    const value = outcome.is === 'answer' ? outcome.value : kept?.get(collection);
+    if (value === undefined) continue;
     const { born_at, timestamp } = origin;
-    const creator = origin.creator || outcome.value.creator;
+    const creator = origin.creator || value.creator;
     const old = before.get(collection);
     if (old !== undefined && old.born_at !== born_at) moved.push({ ...old, at });
-    shown.push({ collection, born_at, creator, name: outcome.value.name, origin_name: '', timestamp, at });
-    if (areJobs) jobs.push(jobDone(task));
+    shown.push({ collection, born_at, creator, name: value.name, origin_name: '', timestamp, at });
     // Its tokens were passed over while it was not shown.
     if (areJobs && old === undefined) jobs.push(jobNow(allTokens(collection, at)));
   }
@@ -127,6 +134,10 @@ async function nameCollections(
     ...countAnswered(outcomes),
   };
 }
+
+/** Those of several that were asked about and not answered. */
+const unansweredOf = <T>(items: readonly T[], outcomes: readonly Outcome<unknown>[]): T[] =>
+  items.filter((_, index) => outcomes[index]?.is !== 'answer');
 
 const allTokens = (collection: AccountKey, at: number): Ask => ({
   ...{ at, subject: 'tokens', collection, first_key: beforeAllKeys, last_key: afterAllKeys },
@@ -144,6 +155,7 @@ interface WantedToken {
 
 async function tellUris(
   options: WorkOptions,
+  earlier: Earlier | undefined,
   tasks: readonly Task[],
   areJobs: boolean,
   reading: Reading,
@@ -173,6 +185,7 @@ async function tellUris(
   }));
   const height = Math.max(0, ...tokens.map(({ at }) => heightOf(at)));
   const outcomes = await source.uris(questions, height, signal);
+  const kept = await earlier?.uris(unansweredOf(tokens, outcomes));
   const uris: UriRow[] = [];
   for (const [index, { collection, id_key, at, task }] of tokens.entries()) {
     const outcome = outcomes[index];
@@ -183,7 +196,12 @@ async function tellUris(
       const { value } = outcome;
       uris.push({ collection, id_key, uri: value ?? '', at: value === undefined ? 0 : at });
       if (areJobs && task.first_key === task.last_key) jobs.push(jobDone(own));
-    } else jobs.push(jobAfter(own, outcome, now(), attempts));
+    } else {
+      jobs.push(jobAfter(own, outcome, now(), attempts));
+      const said = kept?.get(tokenName(collection, id_key));
+      if (said !== undefined)
+        uris.push({ collection, id_key, uri: said.uri, at: Math.min(said.at, task.at) });
+    }
   }
   return { uris, jobs, ...countAnswered(outcomes) };
 }

@@ -10,6 +10,8 @@ import type { NftStore } from '../store/store.js';
 import { createProblemLog } from './problems.js';
 
 export interface BlockConsumerOptions {
+  /** The name in logs and metrics: another one while the tables are rebuilt beside those in use. */
+  readonly name: () => string;
   readonly store: NftStore;
   readonly decode: DecodeOptions;
   readonly log: Log;
@@ -19,10 +21,12 @@ export interface BlockConsumerOptions {
 
 /** What the nft service does with blocks. */
 export function createBlockConsumer(options: BlockConsumerOptions): Consumer<readonly NftBlock[]> {
-  const { store, signal } = options;
+  const { name, store, signal } = options;
   const report = createProblemLog(options.log, options.metrics);
   return {
-    name: 'nft',
+    get name() {
+      return name();
+    },
     async recover(): Promise<Cursor | undefined> {
       const cursor = await store.recover();
       return cursor.height === 0 ? undefined : cursor;

@@ -1,3 +1,4 @@
+import type { Database } from '../../common/clickhouse/database.js';
 import { consume } from '../../common/consume.js';
 import { messageOf } from '../../common/errors.js';
 import type { BlockServiceClient } from '../../common/gen/indexer/block/v1/block.js';
@@ -5,7 +6,7 @@ import { joinChain } from '../../common/join.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { NftConfig } from '../config.js';
-import { followDetails } from '../enrich/follow.js';
+import { type FollowOptions, followDetails } from '../enrich/follow.js';
 import type { DetailSource } from '../enrich/source.js';
 import type { NftIndex } from '../index.js';
 import type { NftStore } from '../store/store.js';
@@ -13,11 +14,18 @@ import { createBlockConsumer } from './blocks.js';
 
 export interface IngestOptions {
   readonly config: Pick<NftConfig, 'VM_TYPE' | 'CHAIN_ID' | 'ACCOUNT_ADDRESS_PREFIX' | 'DETAIL_ATTEMPTS'>;
+  /** For everything but the answers to calls. */
+  readonly database: Database;
+  /** The name in logs and metrics. */
+  readonly name: () => string;
   readonly blocks: BlockServiceClient;
   readonly index: NftIndex;
   readonly store: NftStore;
   /** How the node is asked for details. */
   readonly source: DetailSource;
+  /** See `WorkOptions` and `FollowOptions`. */
+  readonly earlier: FollowOptions['earlier'];
+  readonly onAsked: FollowOptions['onAsked'];
   readonly log: Log;
   readonly metrics: Metrics;
   readonly signal: AbortSignal;
@@ -27,7 +35,7 @@ export interface IngestOptions {
 
 /** Follows the block service until the signal. Ends early only for what will not heal: another chain. */
 export async function ingest(options: IngestOptions): Promise<void> {
-  const { config, blocks, index, store, log, metrics, signal } = options;
+  const { config, name, blocks, index, store, log, metrics, signal } = options;
   const claim = (chain_id: string, vm_type: string) => store.claim(chain_id, vm_type);
   try {
     await joinChain({ config, blocks, claim, log, signal, onHindrance: options.onHindrance });
@@ -40,12 +48,18 @@ export async function ingest(options: IngestOptions): Promise<void> {
   if (signal.aborted) return;
   options.onHindrance('');
   const decode = { vm: config.VM_TYPE, account_prefix: config.ACCOUNT_ADDRESS_PREFIX };
-  const { database, tables, head, reader } = index;
+  const { tables, head, reader } = index;
+  const { database } = options;
   await Promise.all([
-    consume(createBlockConsumer({ store, decode, log, metrics, signal }), { blocks, signal, log, metrics }),
+    consume(createBlockConsumer({ name, store, decode, log, metrics, signal }), {
+      blocks,
+      signal,
+      log,
+      metrics,
+    }),
     followDetails({
-      ...{ database, tables, head, reader, store, log, metrics, signal },
-      source: options.source,
+      ...{ database, tables, head, reader: { ...reader, database }, store, log, metrics, signal },
+      ...{ source: options.source, earlier: options.earlier, onAsked: options.onAsked },
       attempts: config.DETAIL_ATTEMPTS,
       now: Date.now,
     }),

@@ -23,6 +23,8 @@ export interface Head {
   learn(): void;
   /** The chain was rolled back, to a block. */
   cutTo(cursor: Cursor): void;
+  /** Moves the revision above that of another head, in whose place this one is shown from now on. */
+  reviseAbove(other: number): void;
 }
 
 /** Makes a head of empty tables. */
@@ -59,6 +61,10 @@ export function createHead(): Head {
       cursor = next;
       revision += 1;
       rollbacks += 1;
+      bell.ring();
+    },
+    reviseAbove(other) {
+      revision = Math.max(revision, other) + 1;
       bell.ring();
     },
   };

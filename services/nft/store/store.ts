@@ -58,6 +58,8 @@ export interface NftStore {
   writeDetails(details: Details, generation: number): Promise<boolean>;
   /** Removes every block above a height; 0 removes all. */
   unwind(height: number): Promise<void>;
+  /** Runs something while nothing is written. */
+  hold<T>(work: () => Promise<T>): Promise<T>;
   /** The blocks between two heights, inclusive, ascending. */
   hashes(from: number, to: number): Promise<Cursor[]>;
   readonly cursor: Cursor;
@@ -175,6 +177,7 @@ export function createNftStore(options: StoreOptions): NftStore {
         options.onUnwind?.(to);
         await cutTo(to);
       }),
+    hold: exclusive,
     hashes: (from, to) => readHashes(database, tables, from, to),
   };
 }

@@ -20,6 +20,26 @@ export type TableName =
   | 'collection_order'
   | 'uris';
 
+/** The tables that tables rebuilt from a later height begin with: all but the one that says which chain it is. */
+export const copiedTables: readonly TableName[] = [
+  'changes',
+  'history',
+  'tokens',
+  'items',
+  'counts',
+  'objects',
+  'contracts',
+  'births',
+  'classes',
+  'asks',
+  'asked',
+  'jobs',
+  'collections',
+  'collection_order',
+  'uris',
+  'blocks',
+];
+
 /** The names of tables in statements. */
 export interface Tables {
   /** Where rows are read and inserted. */

@@ -1,7 +1,7 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import type { NftBlock } from '../decode/types.js';
 import { tokenKey } from '../token-key.js';
-import { countKey, type Known } from './known.js';
+import { countKey, type Known, type ObjectToken } from './known.js';
 import { isAccount } from './tables.js';
 import { tokenName } from './types.js';
 
@@ -50,6 +50,8 @@ export function touchedBy(blocks: readonly NftBlock[]): Touched {
 /** The counts that change when these blocks are applied to what is known of their tokens. */
 export function countsTouchedBy(blocks: readonly NftBlock[], known: Known): Map<string, CountPlace> {
   const counts = new Map<string, CountPlace>();
+  // An object that a block makes is not in the tables yet when the next event moves it.
+  const made = new Map<AccountKey, ObjectToken>();
   const add = (owner: string, collection: AccountKey): void => {
     if (owner === '' || isAccount(owner)) counts.set(countKey(owner, collection), { owner, collection });
   };
@@ -58,8 +60,11 @@ export function countsTouchedBy(blocks: readonly NftBlock[], known: Known): Map<
       if (!('token' in event)) continue;
       const { collection, object, token_id } = event.token;
       const place =
-        collection === undefined ? known.objects.get(object) : { collection, id_key: tokenKey(token_id) };
+        collection === undefined
+          ? (made.get(object) ?? known.objects.get(object))
+          : { collection, id_key: tokenKey(token_id) };
       if (place === undefined) continue;
+      if (object !== undefined) made.set(object, place);
       add('', place.collection);
       if ('owner' in event) add(event.owner, place.collection);
       const state = known.tokens.get(tokenName(place.collection, place.id_key));

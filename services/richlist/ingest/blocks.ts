@@ -8,6 +8,8 @@ import { type DecodedBlock, decodeBlock } from '../decode/block.js';
 import type { RichlistStore } from '../store/store.js';
 
 export interface BlockConsumerOptions {
+  /** The name in logs and metrics: another one while the tables are rebuilt beside those in use. */
+  readonly name: () => string;
   readonly store: RichlistStore;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -16,9 +18,11 @@ export interface BlockConsumerOptions {
 
 /** What the richlist service does with blocks. */
 export function createBlockConsumer(options: BlockConsumerOptions): Consumer<readonly DecodedBlock[]> {
-  const { store, signal } = options;
+  const { name, store, signal } = options;
   return {
-    name: 'richlist',
+    get name() {
+      return name();
+    },
     async recover(): Promise<Cursor | undefined> {
       const { height, hash } = await store.recover();
       return height === 0 ? undefined : { height, hash };

@@ -16,6 +16,8 @@ import { reconcile } from './reconcile.js';
 
 export interface IngestOptions {
   readonly config: RichlistConfig;
+  /** The name in logs and metrics. */
+  readonly name: () => string;
   readonly blocks: BlockServiceClient;
   readonly store: RichlistStore;
   readonly database: Database;
@@ -32,7 +34,7 @@ export interface IngestOptions {
 
 /** Follows the block service until the signal. Ends early only for what will not heal: another chain. */
 export async function ingest(options: IngestOptions): Promise<void> {
-  const { blocks, store, log, metrics, signal } = options;
+  const { name, blocks, store, log, metrics, signal } = options;
   try {
     await joinChain({ ...options, claim: (chain_id, vm_type) => store.claim(chain_id, vm_type) });
   } catch (error) {
@@ -44,7 +46,7 @@ export async function ingest(options: IngestOptions): Promise<void> {
   if (signal.aborted) return;
   options.onHindrance('');
   await Promise.all([
-    consume(createBlockConsumer({ store, log, metrics, signal }), {
+    consume(createBlockConsumer({ name, store, log, metrics, signal }), {
       blocks,
       signal,
       log,

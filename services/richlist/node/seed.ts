@@ -13,14 +13,14 @@ import { fetchAccounts, fetchBankCoins, StateGone } from './state.js';
 export interface Seed {
   /** Height of the state: later than the first block where the node has pruned that one's. */
   readonly height: number;
-  /** Balances above zero, some at a time; every holding once. */
+  /** Balances, some at a time; every holding once, and those without a balance need not be there. */
   balances(): AsyncIterable<readonly SeedBalance[]>;
 }
 
 export interface SeedBalance extends Holding {
   readonly amount: bigint;
-  /** What the bank module calls the token. */
-  readonly denom: string;
+  /** What the bank module calls the token; undefined while nobody knows. */
+  readonly denom: string | undefined;
 }
 
 export interface SeedOptions {

@@ -12,6 +12,8 @@ export interface Head {
   advance(position: Position): void;
   /** The chain was rolled back, to a position: what was read above it is void. */
   cutTo(position: Position): void;
+  /** Moves the revision above that of another head, in whose place this one is shown from now on. */
+  reviseAbove(other: number): void;
 }
 
 /** Makes a head of empty tables. */
@@ -37,6 +39,10 @@ export function createHead(): Head {
     cutTo(next) {
       position = next;
       revision += 1;
+      bell.ring();
+    },
+    reviseAbove(other) {
+      revision = Math.max(revision, other) + 1;
       bell.ring();
     },
   };

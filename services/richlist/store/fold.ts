@@ -13,6 +13,8 @@ export interface FoldStart {
     HoldingKey,
     { readonly height: number; readonly answer: BalanceAnswer | undefined }
   >;
+  /** What balances were set to after blocks, by height, in the order in which that was done. */
+  readonly heals: ReadonlyMap<number, readonly (Holding & { readonly amount: bigint })[]>;
   /** Logs up to this height are in the balances already. */
   readonly seed_height: number;
   readonly onMisfit: (holding: Holding, height: number) => void;
@@ -49,7 +51,7 @@ export function firstQuestions(
 export function changesOfBlocks(
   batch: Batch,
   blocks: readonly DecodedBlock[],
-  { current, first, seed_height, onMisfit }: FoldStart,
+  { current, first, heals, seed_height, onMisfit }: FoldStart,
 ): { height: number; hash: string; last_ord: number }[] {
   return blocks.map(({ height, hash, deltas }) => {
     for (const [token, accounts] of deltas)
@@ -77,6 +79,12 @@ export function changesOfBlocks(
         if (!fits) onMisfit(holding, height);
         addChange(batch, holding, before, height, amount, 'log');
       }
+    for (const { token, account, amount } of heals.get(height) ?? []) {
+      const key = holdingKey(token, account);
+      const before = current.get(key);
+      const now = batch.ends.get(key)?.balance.amount ?? before?.amount ?? 0n;
+      if (now !== amount) addChange(batch, { token, account }, before, height, amount, 'heal');
+    }
     return { height, hash, last_ord: batch.last_ord };
   });
 }

@@ -11,7 +11,7 @@ import { type Holding, type HoldingKey, holdingKey, holdingOf } from './balance.
 import { checkFollows, splitBlocks } from './batches.js';
 import { claimChain } from './chain.js';
 import { nothing, type Position, readHashes, readPosition } from './cursor.js';
-import { changesOfBlocks, firstQuestions } from './fold.js';
+import { changesOfBlocks, type FoldStart, firstQuestions } from './fold.js';
 import { type Compared, healsOf } from './heal.js';
 import { createKnown } from './known.js';
 import { splitLines } from './lines.js';
@@ -32,6 +32,8 @@ export interface StoreOptions {
   readonly askBalances: (questions: readonly BalanceQuestion[]) => Promise<readonly BalanceAnswer[]>;
   /** What the bank module calls tokens, of those that it can tell now. Must not fail. */
   readonly nameTokens: (tokens: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  /** While tables are rebuilt: what those in use had set right after these blocks, by height. */
+  readonly earlierHeals?: ((blocks: readonly DecodedBlock[]) => Promise<FoldStart['heals']>) | undefined;
   /** Called between any two writes. */
   readonly fault?: FaultPoint | undefined;
   /** Told when more is whole. */
@@ -77,6 +79,8 @@ export interface RichlistStore {
   check(ord: number, revision: number): Promise<void>;
   /** Removes everything above a height; all when that is below the state that was begun with. */
   unwind(height: number): Promise<void>;
+  /** Runs something while nothing is written. */
+  hold<T>(work: () => Promise<T>): Promise<T>;
   /** The blocks between two heights, inclusive, ascending. */
   hashes(from: number, to: number): Promise<Cursor[]>;
   readonly position: Position;
@@ -184,6 +188,8 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
         complete.set(token, from.seed_height === 1 || created.has(token) || complete.get(token) === true);
         for (const account of accounts.keys()) keys.add(holdingKey(token, account));
       }
+    const heals = (await options.earlierHeals?.(blocks)) ?? new Map();
+    for (const { token, account } of [...heals.values()].flat()) keys.add(holdingKey(token, account));
     const current = await known.get(keys);
     for (const [token, isComplete] of await tokenList.get(new Set(complete.keys())))
       complete.set(token, isComplete);
@@ -203,6 +209,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     const cursors = changesOfBlocks(batch, blocks, {
       current,
       first,
+      heals,
       seed_height: from.seed_height,
       onMisfit: options.onMisfit ?? (() => {}),
     });
@@ -305,6 +312,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
         options.onUnwind?.(to);
         await cutTo(to);
       }),
+    hold: exclusive,
     hashes: (from, to) => readHashes(database, tables, from, to),
   };
 }

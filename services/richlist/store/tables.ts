@@ -12,6 +12,18 @@ export type TableName =
   | 'denoms'
   | 'checks';
 
+/** The tables that tables rebuilt from a later height begin with: all but the one that says which chain it is. */
+export const copiedTables: readonly TableName[] = [
+  'changes',
+  'balances',
+  'holders',
+  'ranks',
+  'tokens',
+  'denoms',
+  'checks',
+  'blocks',
+];
+
 /** The names of tables in statements. */
 export interface Tables {
   /** Where rows are read and inserted. */

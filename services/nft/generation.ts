@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import type { Endpoints } from '../common/chain/endpoints.js';
+import { readMigrations } from '../common/clickhouse/migrate.js';
+import type { FaultPoint } from '../common/fault.js';
+import type { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
+import type { Log } from '../common/log.js';
+import type { Metrics } from '../common/metrics.js';
+import { packageRoot } from '../common/paths.js';
+import type { GenerationTables, OpenOptions, RebuildableService } from '../common/reindex/tables.js';
+import { callRpc } from '../common/rpc/client.js';
+import type { NftConfig } from './config.js';
+import { earlierIn } from './enrich/earlier.js';
+import { evmSource } from './enrich/evm.js';
+import { moveSource } from './enrich/move.js';
+import { resolveObjectsFrom } from './enrich/objects.js';
+import { retryFailed } from './enrich/retry.js';
+import type { DetailSource } from './enrich/source.js';
+import { wasmSource } from './enrich/wasm.js';
+import { createNftIndex } from './index.js';
+import { ingest } from './ingest/ingest.js';
+import { createLook } from './read/look.js';
+import type { Reader } from './read/reader.js';
+import { copiedTables } from './store/tables.js';
+
+/** Everything that is opened on one generation of the nft service's tables. */
+export interface NftTables extends GenerationTables {
+  readonly reader: Reader;
+  /** What keeps the tables from being written; '' once nothing does. */
+  readonly hindrance: () => string;
+  /** Asks again for details that were given up, of one collection or of all ('') and says for how many. */
+  retryDetails(collection: string): Promise<number>;
+}
+
+export interface RebuildableNftOptions {
+  readonly config: NftConfig;
+  readonly blocks: BlockServiceClient;
+  /** Asked for names and uris, as the virtual machine has it. */
+  readonly rest: Endpoints;
+  readonly jsonRpc: Endpoints;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly fault?: FaultPoint | undefined;
+}
+
+/** The nft service as one whose tables can be rebuilt. */
+export function rebuildableNft(options: RebuildableNftOptions): RebuildableService<NftTables> {
+  const { config } = options;
+  return {
+    name: 'nft',
+    base: { database: `${config.CLICKHOUSE_DATABASE}_nft`, cluster: config.CLICKHOUSE_CLUSTER },
+    migrations: readMigrations(join(packageRoot, 'services/nft/schema')),
+    open: (opened) => openNftTables(options, opened),
+  };
+}
+
+function openNftTables(options: RebuildableNftOptions, opened: OpenOptions<NftTables>): NftTables {
+  const { config, blocks, rest, log, metrics, fault } = options;
+  const { target, database, writer, isInUse, signal } = opened;
+  const vm = config.VM_TYPE;
+  const index = createNftIndex(database, target);
+  const { head } = index;
+  const earlier = () => (isInUse() ? undefined : earlierIn({ ...opened.inUse().reader, database: writer }));
+  const beginsLate = async (): Promise<boolean> =>
+    (await callRpc(blocks.getStatus.bind(blocks), {}, { deadline: Date.now() + 5_000, signal }))
+      .first_height > 1;
+  const store = index.openStore(
+    {
+      vm,
+      log,
+      fault,
+      resolveObjects: vm === 'move' ? resolveObjectsFrom(rest, log, signal, beginsLate, earlier) : undefined,
+    },
+    writer,
+  );
+  let hindrance = 'the block service has not answered yet';
+  let asked = { height: 0, generation: -1 };
+  return {
+    reader: index.reader,
+    hindrance: () => hindrance,
+    retryDetails: (collection) => retryFailed(index, store, collection),
+    get tip() {
+      const details = asked.generation === store.generation ? Math.min(asked.height, head.cursor.height) : 0;
+      return { ...head.cursor, tracks: { details } };
+    },
+    get revision() {
+      return head.revision;
+    },
+    reviseAbove: (revision) => head.reviseAbove(revision),
+    ring: () => head.bell.ring(),
+    look: createLook(database, index.tables, head),
+    ingest: () =>
+      ingest({
+        config,
+        database: writer,
+        name: () => (isInUse() ? 'nft' : 'nft_rebuild'),
+        ...{ blocks, index, store, source: sourceOf(options), earlier, log, metrics, signal },
+        onAsked: (height, generation) => {
+          asked = { height, generation };
+        },
+        onHindrance: (reason) => {
+          hindrance = reason;
+        },
+      }),
+    hold: (work) => store.hold(work),
+    hashes: (from, to) => store.hashes(from, to),
+    unwind: (height) => store.unwind(height),
+    // What later blocks have replaced is made again from the changes when the copy is unwound.
+    planCopy: async () => ({
+      tables: copiedTables.map((table) => ({ table, condition: '1', params: {} })),
+      holds: true,
+    }),
+  };
+}
+
+/** How the node of this rollup is asked for details. */
+function sourceOf({ config, rest, jsonRpc }: RebuildableNftOptions): DetailSource {
+  if (config.VM_TYPE === 'evm') return evmSource(jsonRpc);
+  return config.VM_TYPE === 'move' ? moveSource(rest) : wasmSource(rest, config.ACCOUNT_ADDRESS_PREFIX);
+}

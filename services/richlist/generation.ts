@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import type { Endpoints } from '../common/chain/endpoints.js';
+import { readMigrations } from '../common/clickhouse/migrate.js';
+import type { FaultPoint } from '../common/fault.js';
+import type { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
+import type { Log } from '../common/log.js';
+import type { Metrics } from '../common/metrics.js';
+import { packageRoot } from '../common/paths.js';
+import type { GenerationTables, OpenOptions, RebuildableService } from '../common/reindex/tables.js';
+import type { RichlistConfig } from './config.js';
+import { ingest } from './ingest/ingest.js';
+import { createNaming } from './ingest/names.js';
+import { writerOptions } from './ingest/writer.js';
+import { createRichlistIndex } from './open.js';
+import { lookAtTables } from './read/look.js';
+import type { Reader } from './read/reader.js';
+import { copiedTables } from './store/tables.js';
+
+/** Everything that is opened on one generation of the richlist service's tables. */
+export interface RichlistTables extends GenerationTables {
+  readonly reader: Reader;
+  /** What keeps the tables from being written; '' once nothing does. */
+  readonly hindrance: () => string;
+}
+
+export interface RebuildableRichlistOptions {
+  readonly config: RichlistConfig;
+  readonly blocks: BlockServiceClient;
+  /** The node: asked for the state to begin with, denoms and balances. */
+  readonly rest: Endpoints;
+  readonly jsonRpc: Endpoints;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly fault?: FaultPoint | undefined;
+}
+
+/** The richlist service as one whose tables can be rebuilt. */
+export function rebuildableRichlist(options: RebuildableRichlistOptions): RebuildableService<RichlistTables> {
+  const { config } = options;
+  return {
+    name: 'richlist',
+    base: { database: `${config.CLICKHOUSE_DATABASE}_richlist`, cluster: config.CLICKHOUSE_CLUSTER },
+    migrations: readMigrations(join(packageRoot, 'services/richlist/schema')),
+    open: (opened) => openRichlistTables(options, opened),
+  };
+}
+
+function openRichlistTables(
+  options: RebuildableRichlistOptions,
+  opened: OpenOptions<RichlistTables>,
+): RichlistTables {
+  const { config, blocks, rest, jsonRpc, log, metrics } = options;
+  const { target, database, writer, isInUse, signal } = opened;
+  const index = createRichlistIndex(database, target);
+  const { tables, head } = index;
+  const earlier = () => (isInUse() ? undefined : { ...opened.inUse().reader, database: writer });
+  const store = index.openStore(writerOptions({ ...options, signal, earlier }), writer);
+  let hindrance = 'the block service has not answered yet';
+  const follow = (): Promise<void> =>
+    ingest({
+      name: () => (isInUse() ? 'richlist' : 'richlist_rebuild'),
+      database: writer,
+      ...{ config, blocks, store, tables, jsonRpc, log, metrics, signal },
+      nameTokens: createNaming({
+        ...{ rest, log, metrics, signal },
+        ...{ patience_ms: config.NODE_TIMEOUT_MS * 3, pause_ms: 0 },
+      }),
+      onHindrance: (reason) => {
+        hindrance = reason;
+      },
+    });
+  return {
+    reader: index.reader,
+    // On other rollups it has nothing to do but to say so.
+    hindrance: () => (config.VM_TYPE === 'evm' ? hindrance : ''),
+    get tip() {
+      const { height, hash } = head.position;
+      return { height, hash, tracks: {} };
+    },
+    get revision() {
+      return head.revision;
+    },
+    reviseAbove: (revision) => head.reviseAbove(revision),
+    ring: () => head.bell.ring(),
+    look: () => lookAtTables(database, tables, head),
+    ingest: () => (config.VM_TYPE === 'evm' ? follow() : Promise.resolve()),
+    hold: (work) => store.hold(work),
+    hashes: (from, to) => store.hashes(from, to),
+    unwind: (height) => store.unwind(height),
+    // What later blocks have replaced is put right from the changes when the copy is unwound.
+    planCopy: async () => ({
+      tables: copiedTables.map((table) => ({ table, condition: '1', params: {} })),
+      holds: true,
+    }),
+  };
+}

@@ -1,0 +1,75 @@
+import type { Endpoints } from '../../common/chain/endpoints.js';
+import type { FaultPoint } from '../../common/fault.js';
+import type { Log } from '../../common/log.js';
+import type { Metrics } from '../../common/metrics.js';
+import type { RichlistConfig } from '../config.js';
+import { fetchBalances } from '../node/erc20.js';
+import { openSeed } from '../node/seed.js';
+import type { WriterOptions } from '../open.js';
+import type { Reader } from '../read/reader.js';
+import { readEarlierNames, readEarlierSeed } from './earlier.js';
+import { createEarlierHeals } from './earlier-heals.js';
+import { createNaming } from './names.js';
+import { createOnce } from './once.js';
+
+export interface WriterEnvironment {
+  readonly config: RichlistConfig;
+  readonly rest: Endpoints;
+  readonly jsonRpc: Endpoints;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly fault?: FaultPoint | undefined;
+  readonly signal: AbortSignal;
+  /** While tables are rebuilt: those in use, which know what only the node could tell. */
+  readonly earlier: () => Reader | undefined;
+}
+
+/** How long the blocks wait for the denoms of new tokens, and how long not after a failure, in milliseconds. */
+const [namePatience_ms, namePause_ms] = [2_000, 30_000];
+
+/** What the writer of the tables is given: mostly ways to ask the node. */
+export function writerOptions(environment: WriterEnvironment): WriterOptions {
+  const { config, rest, jsonRpc, log, metrics, fault, signal, earlier } = environment;
+  const seeding = { account_prefix: config.ACCOUNT_ADDRESS_PREFIX, concurrency: config.SEED_CONCURRENCY };
+  const nameByNode = createNaming({
+    ...{ rest, log, metrics, signal },
+    ...{ patience_ms: namePatience_ms, pause_ms: namePause_ms },
+  });
+  const isFirstMisfit = createOnce();
+  return {
+    log,
+    // Every service has a `write blocks`: the points of this one carry its name.
+    fault: fault === undefined ? undefined : (point) => fault(`richlist ${point}`),
+    openSeed: async (height) =>
+      (await readEarlierSeed(earlier(), height)) ??
+      (await openSeed({ ...seeding, rest, jsonRpc, log, metrics, signal }, height)),
+    earlierHeals: createEarlierHeals(earlier),
+    askBalances: async (questions) => {
+      try {
+        return await fetchBalances(jsonRpc, questions, config.BALANCE_BATCH, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        // The logs alone are a beginning; comparing sets right what they do not tell.
+        metrics.problems.inc({ service: 'richlist', kind: 'first_balance' }, questions.length);
+        log.warn(
+          { err: error, balances: questions.length },
+          'first balances are not known until they are compared',
+        );
+        return [];
+      }
+    },
+    nameTokens: async (tokens) => {
+      const known = await readEarlierNames(earlier(), tokens);
+      const unknown = tokens.filter((token) => !known.has(token));
+      return unknown.length === 0 ? known : new Map([...known, ...(await nameByNode(unknown))]);
+    },
+    onMisfit: ({ token, account }, height) => {
+      metrics.problems.inc({ service: 'richlist', kind: 'range' });
+      if (isFirstMisfit(token))
+        log.warn(
+          { token: `0x${token}`, account: `0x${account}`, height },
+          'the logs of a token lead below zero or beyond uint256',
+        );
+    },
+  };
+}

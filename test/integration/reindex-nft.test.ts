@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { callRpc } from '../../services/common/rpc/client.js';
+import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { eventually } from '../support/block.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+import { vmOf } from '../support/facts.js';
+import { everyNftAnswer, everyNftPath } from '../support/nft-answers.js';
+import { connectReindex, nftContents, tableContents } from '../support/reindex.js';
+import { type Stack, startStack } from '../support/stack.js';
+
+const options = { name: 'test.damage' };
+
+describe('rebuilding the tables of the nft service', function () {
+  this.timeout(120_000);
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  interface Subject extends Stack, ReturnType<typeof connectReindex> {
+    readonly node: ReplayNode;
+    /** The database of a generation. */
+    readonly name: (generation: number) => string;
+  }
+
+  async function start(
+    recording: 'evm' | 'move' | 'wasm',
+    given: { node?: ReplayNode; tip?: number; fault?: (point: string) => void | Promise<void> } = {},
+  ): Promise<Subject> {
+    const { tip } = given;
+    const node = given.node ?? (await startReplayNode({ recording, ...(tip === undefined ? {} : { tip }) }));
+    if (given.node === undefined) closing.push(() => node.close());
+    const prefix = uniquePrefix();
+    const stack = await startStack(node, {
+      vm: vmOf(recording),
+      env: {
+        CLICKHOUSE_DATABASE: prefix,
+        CACHE_MB: '0',
+        REINDEX_KEEP_MS: '0',
+        REINDEX_PERCENT: '100',
+        NODE_TIMEOUT_MS: '300',
+      },
+      ...(given.fault === undefined ? {} : { fault: given.fault }),
+    });
+    const reindex = connectReindex(stack.addresses.nft);
+    closing.push(() => {
+      reindex.close();
+      return stack.stop();
+    });
+    await stack.reaches(node.tip());
+    await stack.knowsNfts(node.tip());
+    const name = (generation: number): string =>
+      generation === 1 ? `${prefix}_nft` : `${prefix}_nft_g${generation}`;
+    return { ...stack, ...reindex, node, name };
+  }
+
+  for (const recording of ['evm', 'move', 'wasm'] as const) {
+    it(`heals every list of the ${recording} chain, without asking the node for blocks`, async () => {
+      const { node, name, rebuild, ...stack } = await start(recording);
+      const database = await testDatabase();
+      const paths = await everyNftPath(database, name(1));
+      assert.ok(paths.length > 10, `${paths.length} lists`);
+      const [answers, rows] = [
+        await everyNftAnswer(stack, paths),
+        await tableContents(database, name(1), nftContents),
+      ];
+
+      for (const [table, condition] of [
+        ['items', "list IN ('collection', 'owner_height')"],
+        ['counts', "owner = ''"],
+        ['tokens', 'cityHash64(id_key) % 2 = 0'],
+        ['births', '1'],
+      ])
+        await database.command(`DELETE FROM ${name(1)}.${table} WHERE ${condition}`, {}, options);
+      assert.notDeepEqual(await everyNftAnswer(stack, paths).catch(() => undefined), answers);
+      node.resetRequests();
+      await rebuild(1);
+      assert.equal(node.requests()['rpc.block'] ?? 0, 0);
+      assert.equal(node.requests()['rest.txs_block'] ?? 0, 0);
+      assert.deepEqual(await everyNftAnswer(stack, paths), answers);
+      assert.deepEqual(await tableContents(database, name(2), nftContents), rows);
+
+      // The rows below a height are taken over, and what later blocks had made of them is undone first.
+      await rebuild(Math.floor(node.tip() * 0.6));
+      await stack.knowsNfts(node.tip());
+      assert.deepEqual(await tableContents(database, name(3), nftContents), rows);
+      assert.deepEqual(await everyNftAnswer(stack, paths), answers);
+
+      if (recording !== 'wasm') return;
+      // What only the node says is taken over where it says nothing, and asked again later.
+      node.faults({ fail_one_in: 1, kinds: ['http500'], apis: ['rest', 'evm'] });
+      await rebuild(1);
+      assert.deepEqual(await everyNftAnswer(stack, paths), answers);
+      const pending = async (): Promise<number> =>
+        (await callRpc(stack.nft.getStatus.bind(stack.nft), {})).details_pending;
+      assert.ok((await pending()) > 0, 'the node is asked again');
+    });
+  }
+
+  it('is unwound with the tables in use when the chain is rolled back, and reads go on meanwhile', async () => {
+    let [armed, reached] = [true, false];
+    let goOn = (): void => {};
+    const waiting = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const { node, name, rebuild, ...stack } = await start('evm', {
+      tip: 90,
+      fault: async (point) => {
+        if (point !== 'reindex prepared' || !armed) return;
+        [armed, reached] = [false, true];
+        await waiting;
+      },
+    });
+    closing.push(() => goOn());
+    let [isOver, reads] = [false, 0];
+    const reading = (async () => {
+      while (!isOver) {
+        await stack.get('/indexer/nft/v1/collections');
+        reads += 1;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    })();
+    const rebuilding = rebuild(70);
+    await eventually(() => reached, 'the copy');
+    node.fork(50, { tip: 100 });
+    await eventually(
+      async () => (await callRpc(stack.nft.getStatus.bind(stack.nft), {})).height === 100,
+      'the new chain in the tables in use',
+    );
+    goOn();
+    await rebuilding;
+    isOver = true;
+    await reading;
+    assert.ok(reads > 10);
+    await eventually(
+      async () => (await callRpc(stack.nft.getStatus.bind(stack.nft), {})).details_height >= 100,
+      'the new chain in the rebuilt tables',
+    );
+    const database = await testDatabase();
+    const fresh = await start('evm', { node });
+    assert.deepEqual(
+      await tableContents(database, name(2), nftContents),
+      await tableContents(database, fresh.name(1), nftContents),
+    );
+  });
+});
