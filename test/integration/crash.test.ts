@@ -134,7 +134,7 @@ describe('a process that is killed with SIGKILL', () => {
   }
 
   it('between any two writes has lost nothing and doubled nothing after the next start', async function () {
-    this.timeout(180_000);
+    this.timeout(420_000);
     // A first run learns the points between two writes.
     const log = join(folder, 'points.log');
     const scout = await start('scout', '', log);
