@@ -78,7 +78,7 @@ export async function startTestService(
     env?: Record<string, string>;
     database?: Database;
     extra?: (height: number) => readonly string[];
-    fault?: (point: string) => void;
+    fault?: (point: string) => void | Promise<void>;
   } = {},
 ): Promise<TestService> {
   const source = await startBlockSource({

@@ -34,6 +34,8 @@ export interface Findings {
   /** How many things were compared. */
   readonly compared: number;
   readonly differences: readonly Difference[];
+  /** What differs through no fault of the index: the chain contradicts itself. */
+  readonly notes?: readonly string[];
 }
 
 /** Compares one height. A check is one file; a new one is added to `checks/index.ts`. */

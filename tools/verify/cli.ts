@@ -13,8 +13,9 @@ import { type Summary, verify } from './verify.js';
 
 const usage = `weft verify: compares what is indexed with what the node says now
 
-Prints every difference as a line that names both sides, then a summary. The node is given by
-the same environment variables as to weft start, or by options.
+Prints every difference as a line that names both sides, then a summary. Where a contract denies
+what its own events say, and the index has what they say, that is a note. The node is given by the
+same environment variables as to weft start, or by options.
 
   --rpc-url URLS       CometBFT RPC (RPC_URL)
   --rest-url URLS      Cosmos REST (REST_URL)
@@ -155,8 +156,8 @@ function height(name: string, text: string | undefined): number | undefined {
 
 function summaryOf(summary: Summary): string {
   const lines = [...summary].map(
-    ([name, { compared, different }]) =>
-      `${name}: ${compared} compared, ${different === 0 ? 'no difference' : different === 1 ? '1 difference' : `${different} differences`}\n`,
+    ([name, { compared, different, noted }]) =>
+      `${name}: ${compared} compared, ${different === 0 ? 'no difference' : different === 1 ? '1 difference' : `${different} differences`}${noted === 0 ? '' : noted === 1 ? ', 1 note' : `, ${noted} notes`}\n`,
   );
   return lines.join('');
 }

@@ -20,7 +20,18 @@ export interface VerifyOptions {
 }
 
 /** What came of it: how much was compared and how much of that differs, by the name of a check. */
-export type Summary = ReadonlyMap<string, { readonly compared: number; readonly different: number }>;
+export type Summary = ReadonlyMap<
+  string,
+  { readonly compared: number; readonly different: number; readonly noted: number }
+>;
+
+/** Takes findings of a check into the summary, and prints them. */
+type Add = (
+  name: string,
+  compared: number,
+  differences: readonly Difference[],
+  notes?: readonly string[],
+) => void;
 
 /** Heights that are compared at once. */
 const atOnce = 4;
@@ -33,14 +44,16 @@ const atOnce = 4;
  */
 export async function verify(options: VerifyOptions): Promise<Summary> {
   const { print } = options;
-  const summary = new Map<string, { compared: number; different: number }>();
-  const add = (name: string, compared: number, differences: readonly Difference[]): void => {
-    const before = summary.get(name) ?? { compared: 0, different: 0 };
+  const summary = new Map<string, { compared: number; different: number; noted: number }>();
+  const add: Add = (name, compared, differences, notes = []) => {
+    const before = summary.get(name) ?? { compared: 0, different: 0, noted: 0 };
     summary.set(name, {
       compared: before.compared + compared,
       different: before.different + differences.length,
+      noted: before.noted + notes.length,
     });
     for (const difference of differences) print(lineOf(difference));
+    for (const note of notes) print(`note: ${note}`);
   };
 
   const { sides, from, to } = await rangeOf(options, add);
@@ -68,11 +81,11 @@ export async function verify(options: VerifyOptions): Promise<Summary> {
     options.onProgress?.(Math.min(start + atOnce, heights.length), heights.length);
   }
   for (const check of stateChecks.filter((each) => each.appliesTo(sides))) {
-    const { compared, differences } = await holesAsDifferences(sides.api, check.name, () =>
+    const { compared, differences, notes } = await holesAsDifferences(sides.api, check.name, () =>
       check.run(sides, options.sample),
     );
     // An index without the service that has it is not one that has nothing wrong.
-    if (compared + differences.length > 0) add(check.name, compared, differences);
+    if (compared + differences.length > 0) add(check.name, compared, differences, notes);
   }
   return summary;
 }
@@ -102,7 +115,7 @@ interface Status {
 /** What both sides have; that they are of one chain, and that the index is not above the node, is compared here. */
 async function rangeOf(
   options: VerifyOptions,
-  add: (name: string, compared: number, differences: readonly Difference[]) => void,
+  add: Add,
 ): Promise<{ sides: Sides; from: number; to: number }> {
   const { api, rpc, signal } = options.sides;
   const [status, node] = await Promise.all([api.get<Status>('/status'), fetchStatus(rpc, signal)]);

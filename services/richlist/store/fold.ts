@@ -80,10 +80,8 @@ export function changesOfBlocks(
         addChange(batch, holding, before, height, amount, 'log');
       }
     for (const { token, account, amount } of heals.get(height) ?? []) {
-      const key = holdingKey(token, account);
-      const before = current.get(key);
-      const now = batch.ends.get(key)?.balance.amount ?? before?.amount ?? 0n;
-      if (now !== amount) addChange(batch, { token, account }, before, height, amount, 'heal');
+      const before = current.get(holdingKey(token, account));
+      addChange(batch, { token, account }, before, height, amount, 'heal');
     }
     return { height, hash, last_ord: batch.last_ord };
   });

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import type { Change, Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
+import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
+import { eventually } from '../support/block.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+import { connectReindex, generationsOf } from '../support/reindex.js';
+import { type ModelBlock, modelChain, modelGenesis, modelTokens } from '../support/richlist-model.js';
+import { startTestService, type TestService } from '../support/richlist-service.js';
+
+const options = { name: 'test.damage' };
+
+/** Blocks of a made-up chain. */
+function chainOf(seed: number, count: number): ModelBlock[] {
+  const chain = modelChain(seed, modelGenesis());
+  const blocks: ModelBlock[] = [];
+  while (blocks.length < count) blocks.push(chain.next(blocks.at(-1)));
+  return blocks;
+}
+
+describe('rebuilding the tables of the richlist service', function () {
+  this.timeout(90_000);
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  interface Subject extends TestService, Pick<ReturnType<typeof connectReindex>, 'rebuild'> {
+    /** The database of the first generation. */
+    readonly name: string;
+  }
+
+  async function start(
+    blocks: ModelBlock[],
+    given: { env?: Record<string, string>; fault?: (point: string) => void | Promise<void> } = {},
+  ): Promise<Subject> {
+    const prefix = uniquePrefix();
+    const service = await startTestService(blocks, {
+      env: {
+        CLICKHOUSE_DATABASE: prefix,
+        REINDEX_KEEP_MS: '0',
+        REINDEX_PERCENT: '100',
+        ...given.env,
+      },
+      ...(given.fault === undefined ? {} : { fault: given.fault }),
+    });
+    const { rebuild, close } = connectReindex(service.process.address);
+    closing.push(() => {
+      close();
+      return service.stop();
+    });
+    await service.reaches(blocks.length);
+    return { ...service, rebuild, name: `${prefix}_richlist` };
+  }
+
+  /** Every list, and every balance that there ever was. */
+  async function everything({ client, holders }: TestService): Promise<unknown[]> {
+    const all: unknown[] = [];
+    for (const token of modelTokens) {
+      const denom = `0x${token}`;
+      const list: Holder[] = await holders(denom);
+      const changes: Change[] = [];
+      const request = { denom, from_height: 0, to_height: 0 };
+      for await (const some of streamRpc(client.streamChanges.bind(client), request))
+        changes.push(...some.changes);
+      all.push(list, changes);
+    }
+    return all;
+  }
+
+  it('heals every list, from the first block and from a later one, where the node has pruned all of it', async () => {
+    const blocks = chainOf(31, 30);
+    const running = await start(blocks, {
+      env: { RECONCILE_INTERVAL_MS: '50', RECONCILE_DRIFTING_MS: '100' },
+    });
+    const { name, rebuild, holders, node, metrics } = running;
+    const database = await testDatabase();
+    const healed = async (): Promise<number> =>
+      (await metrics.healedBalances.get()).values.reduce((sum, { value }) => sum + value, 0);
+    // Something was set right, and nothing is any more.
+    let last = 0;
+    await eventually(async () => {
+      const before = last;
+      last = await healed();
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      return last > 0 && last === before;
+    }, 'balances that are set right');
+    const before = await everything(running);
+    assert.ok(before.flat().some((each) => (each as Change).is_heal));
+
+    for (const [table, condition] of [
+      ['holders', 'cityHash64(account) % 2 = 0'],
+      ['ranks', '1'],
+      ['balances', 'cityHash64(account) % 3 = 0'],
+    ])
+      await database.command(`DELETE FROM ${name}.${table} WHERE ${condition}`, {}, options);
+    assert.notDeepEqual(await everything(running).catch(() => undefined), before);
+    // Neither the state of the first block nor any other is there to be asked.
+    node.troubles({ earliest_state: 1_000 });
+    await rebuild(1);
+    assert.deepEqual(await everything(running), before);
+    await rebuild(17);
+    assert.deepEqual(await everything(running), before);
+    for (const denom of ['uAAA', 'ibc/B0B'])
+      assert.ok((await holders(denom)).length > 0, `${denom} has its name`);
+    node.troubles({});
+    running.grow(chainOf(31, 34).slice(30));
+    await running.reaches(34);
+    await eventually(
+      async () => (await generationsOf(database, name)).join() === `${name}_g3`,
+      'the old tables to be removed',
+    );
+  });
+
+  it('is unwound with the tables in use when the chain is rolled back meanwhile', async () => {
+    let [armed, reached] = [true, false];
+    let goOn = (): void => {};
+    const waiting = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    closing.push(() => goOn());
+    const blocks = chainOf(32, 30);
+    const running = await start([...blocks], {
+      fault: async (point) => {
+        if (point !== 'reindex prepared' || !armed) return;
+        [armed, reached] = [false, true];
+        await waiting;
+      },
+    });
+    const rebuilding = running.rebuild(20);
+    await eventually(() => reached, 'the copy');
+    running.cutTo(12);
+    const other = modelChain(99, modelGenesis());
+    const fork: ModelBlock[] = [];
+    let parent = blocks[11] as ModelBlock;
+    while (fork.length < 16) {
+      parent = other.next(parent);
+      fork.push(parent);
+    }
+    running.grow(fork);
+    await running.reaches(28);
+    goOn();
+    await rebuilding;
+    await running.reaches(28);
+    const rebuilt = await everything(running);
+    await running.rebuild(1);
+    assert.deepEqual(await everything(running), rebuilt);
+    const { rich_list_height } = await callRpc(running.client.getStatus.bind(running.client), {});
+    assert.equal(rich_list_height, 28);
+  });
+});
