@@ -1,0 +1,52 @@
+import type { ContractStage } from '../contract/contract.js';
+import type { ScoreWindow } from '../policy/result.js';
+
+/** What the L1 says of the program. Times are unix seconds. */
+export interface L1Stage {
+  readonly stage: bigint;
+  readonly stage_start_time: number;
+  readonly stage_end_time: number;
+  readonly stage_interval: number;
+  readonly challenge_period: number;
+  /** Time of the L1's newest block. */
+  readonly l1_time: number;
+  /** Whether that time has moved on since it was last looked at. */
+  readonly is_moving: boolean;
+}
+
+/** One unfinished or finished run for a stage, as our own tables have it. */
+export interface KnownRun {
+  readonly stage: bigint;
+  readonly window: ScoreWindow | undefined;
+  /** Hash of the list that was computed; '' before. */
+  readonly list_hash: string;
+  /** Whether the contract was read back and equals the list. */
+  readonly is_verified: boolean;
+  readonly is_finalized: boolean;
+}
+
+/** Everything that is looked at before anything is decided. Reading failures are part of it. */
+export interface Observation {
+  /** Unix seconds of this machine; never decides anything alone. */
+  readonly now: number;
+  readonly l1: L1Stage | { readonly error: string };
+  readonly contract:
+    | {
+        readonly init_stage: bigint | undefined;
+        /** Those that were looked at, ascending: from the oldest open one to the L1's. */
+        readonly stages: readonly ContractStage[];
+        readonly is_allowed: boolean;
+      }
+    | { readonly error: string };
+  /** Lowest height up to which every service that the policy reads has indexed, and that block's time. */
+  readonly indexer: { readonly height: number; readonly time: number } | { readonly error: string };
+  readonly runs: readonly KnownRun[];
+}
+
+/** What to do next. Exactly one thing; the loop looks again after it. */
+export type Decision =
+  | { readonly kind: 'nothing'; readonly reason: string }
+  | { readonly kind: 'wait'; readonly reason: string; readonly message: string; readonly until?: number }
+  | { readonly kind: 'score'; readonly stage: bigint; readonly window: ScoreWindow }
+  | { readonly kind: 'finalize'; readonly stage: bigint; readonly list_hash: string }
+  | { readonly kind: 'alarm'; readonly reason: string; readonly message: string };
