@@ -16,6 +16,11 @@ export interface Metrics {
   readonly rollbacks: Counter<'service'>;
   /** Parts of blocks that could not be read and were skipped or repaired. */
   readonly problems: Counter<'service' | 'kind'>;
+  /** Rich list: balances compared with the node's, and those that were found to differ and set right. */
+  readonly comparedBalances: Counter;
+  readonly healedBalances: Counter;
+  /** Rich list: tokens whose logs were ever found not to tell the truth. */
+  readonly driftingTokens: Gauge;
   readonly nodeRequests: Counter<'api' | 'host'>;
   /** Failed requests to the node by its host and what went wrong. */
   readonly nodeErrors: Counter<'api' | 'host' | 'reason'>;
@@ -49,6 +54,9 @@ export function createMetrics(process = false): Metrics {
     txs: counter('txs_total', 'Transactions written', 'service'),
     rollbacks: counter('rollbacks_total', 'Rollbacks of the chain that were unwound', 'service'),
     problems: counter('problems_total', 'Parts of blocks that could not be read', 'service', 'kind'),
+    comparedBalances: counter('richlist_compared_balances_total', "Balances compared with the node's own"),
+    healedBalances: counter('richlist_healed_balances_total', 'Balances that differed and were set right'),
+    driftingTokens: gauge('richlist_drifting_tokens', 'Tokens whose logs do not tell the truth'),
     nodeRequests: counter('node_requests_total', 'Requests to the node', 'api', 'host'),
     nodeErrors: counter('node_errors_total', 'Failed requests to the node', 'api', 'host', 'reason'),
     nodeSeconds: histogram('node_request_seconds', 'Time of a request to the node', 'api'),

@@ -1,0 +1,137 @@
+import { type AccountKey, parseAccount } from '../../common/chain/address.js';
+import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
+
+/** A coin as the bank module lists it. */
+export interface BankCoin {
+  readonly denom: string;
+  readonly amount: bigint;
+}
+
+/** Items a page holds. */
+const pageSize = 1_000;
+
+/** The header by which REST answers for the state after a block. */
+const heightHeader = 'x-cosmos-block-height';
+
+/** What a node says of state that it has pruned, or of a height that it does not have yet. */
+const [gone, notYet] = [
+  /failed to load state|version does not exist|pruned|lowest height|not available/i,
+  /in the future|greater than the current/i,
+];
+
+/** The node no longer has the state of the height that was asked for. */
+export class StateGone extends Error {
+  override name = 'StateGone';
+}
+
+/** Asks for the state after a block. @throws StateGone, NodeError */
+async function askState<T>(
+  rest: Endpoints,
+  path: string,
+  height: number,
+  signal: AbortSignal,
+  read: (answer: unknown) => T,
+): Promise<T> {
+  const headers = { [heightHeader]: String(height) };
+  const answer = await rest.ask({ path, headers, signal }, (status, body) => {
+    const parsed = parseNodeJson(status, body, path);
+    if (status === 200) return { value: read(parsed) };
+    const said = String((parsed as { message?: unknown } | null)?.message ?? '');
+    // Not a failure of the URL: another attempt would give the same answer.
+    if (gone.test(said) && !notYet.test(said)) return { gone: said };
+    throw new NodeError(notYet.test(said) ? 'behind' : 'error_answer', `${path}: HTTP ${status} ${said}`);
+  });
+  if ('gone' in answer) throw new StateGone(`${path} at height ${height}: ${answer.gone}`);
+  return answer.value;
+}
+
+/** One page of a list: its items, and the key of the next page, empty on the last. */
+type Page<T> = { readonly items: readonly T[]; readonly next: string };
+
+function readPage<T>(answer: unknown, member: string, path: string): Page<T> {
+  const items = (answer as Record<string, unknown> | null)?.[member];
+  if (!Array.isArray(items)) throw new NodeError('not_json', `${path}: there are no ${member} in the answer`);
+  const pagination = (answer as { pagination?: { next_key?: unknown } | null }).pagination;
+  return { items, next: String(pagination?.next_key ?? '') };
+}
+
+async function* pagesOf<T>(
+  rest: Endpoints,
+  path: string,
+  member: string,
+  height: number,
+  signal: AbortSignal,
+): AsyncGenerator<readonly T[], void, undefined> {
+  for (let key = ''; ; ) {
+    const query = `?pagination.limit=${pageSize}${key === '' ? '' : `&pagination.key=${encodeURIComponent(key)}`}`;
+    const page: Page<T> = await askState(rest, path + query, height, signal, (answer) =>
+      readPage<T>(answer, member, path),
+    );
+    yield page.items;
+    if (page.next === '' || page.items.length === 0) return;
+    key = page.next;
+  }
+}
+
+/** An account of the auth module: some kinds wrap the base account. */
+interface AuthAccount {
+  readonly address?: unknown;
+  readonly base_account?: AuthAccount | null;
+  readonly base_vesting_account?: AuthAccount | null;
+}
+
+/** The address of an account of any kind; undefined when it has none. */
+export function addressOf(account: AuthAccount | null | undefined): string | undefined {
+  if (typeof account?.address === 'string') return account.address;
+  const inner = account?.base_account ?? account?.base_vesting_account;
+  return inner ? addressOf(inner) : undefined;
+}
+
+/**
+ * Every account of the state after a block, module accounts included, page by page; the same
+ * one may come twice. Accounts whose address cannot be read are left out.
+ *
+ * @throws StateGone, NodeError
+ */
+export async function* fetchAccounts(
+  rest: Endpoints,
+  height: number,
+  prefix: string,
+  signal: AbortSignal,
+): AsyncGenerator<{ readonly account: AccountKey; readonly address: string }[], void, undefined> {
+  for (const list of ['module_accounts', 'accounts']) {
+    const path = `/cosmos/auth/v1beta1/${list}`;
+    for await (const page of pagesOf<AuthAccount | null>(rest, path, 'accounts', height, signal)) {
+      yield page.flatMap((item) => {
+        const address = addressOf(item);
+        const account = address === undefined ? undefined : parseAccount(address, prefix);
+        return address === undefined || account?.length !== 40 ? [] : [{ account, address }];
+      });
+    }
+  }
+}
+
+/** Everything that an account holds in the bank module after a block. @throws StateGone, NodeError */
+export async function fetchBankCoins(
+  rest: Endpoints,
+  address: string,
+  height: number,
+  signal: AbortSignal,
+): Promise<BankCoin[]> {
+  const path = `/cosmos/bank/v1beta1/balances/${address}`;
+  const coins: BankCoin[] = [];
+  for await (const page of pagesOf<{ denom?: unknown; amount?: unknown } | null>(
+    rest,
+    path,
+    'balances',
+    height,
+    signal,
+  )) {
+    for (const coin of page) {
+      if (typeof coin?.denom !== 'string' || !/^\d+$/.test(String(coin.amount)))
+        throw new NodeError('not_json', `${path}: a balance cannot be read`);
+      coins.push({ denom: coin.denom, amount: BigInt(String(coin.amount)) });
+    }
+  }
+  return coins;
+}

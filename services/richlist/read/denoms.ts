@@ -1,0 +1,58 @@
+import type { Call } from '../../common/clickhouse/database.js';
+import { notFound } from '../../common/errors.js';
+import { contractInDenom } from '../node/denoms.js';
+import type { Reader } from './reader.js';
+
+/** A client's text in a message: long ones are cut. */
+const shown = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}...` : text);
+
+/** The contract that a text names by its address, lower-case hex without 0x. */
+const contractIn = (denom: string): string | undefined =>
+  /^0x([0-9a-f]{40})$/.exec(denom.toLowerCase())?.[1] ?? contractInDenom(denom);
+
+/** A denom is at most 128 characters long; what is longer need not be looked for. */
+const longestDenom = 256;
+
+/**
+ * The token that a text names: by the address of its contract, by the denom as it is spelled,
+ * or else in any case, when it fits one only.
+ *
+ * @throws RpcError NOT_FOUND
+ */
+export async function findToken(
+  { database, tables, head }: Reader,
+  denom: string,
+  call: Call,
+): Promise<string> {
+  const { last_ord } = head.position;
+  const contract = contractIn(denom);
+  if (contract !== undefined) {
+    const [token] = await database.rows<{ token: string }>(
+      `SELECT token FROM ${tables.of('tokens')} WHERE token = {contract:String} AND ord <= {last_ord:UInt64} LIMIT 1`,
+      { contract, last_ord },
+      { name: 'richlist.token', ...call },
+    );
+    if (token !== undefined) return token.token;
+    throw notFound(`denom ${shown(denom)} is not known`);
+  }
+  const rows =
+    denom.length > longestDenom
+      ? []
+      : await database.rows<{ denom: string; token: string }>(
+          `SELECT DISTINCT denom, token FROM ${tables.of('denoms')} WHERE folded = {folded:String} AND ord <= {last_ord:UInt64} ORDER BY denom`,
+          { folded: denom.toLowerCase(), last_ord },
+          { name: 'richlist.denom', ...call },
+        );
+  const fitting = rows.filter((row) => row.denom === denom);
+  const found = fitting.length > 0 ? fitting : rows;
+  const [first, second] = found;
+  if (first === undefined) throw notFound(`denom ${shown(denom)} is not known`);
+  if (second !== undefined)
+    throw notFound(
+      `denom ${shown(denom)} fits several: ${found
+        .map((row) => row.denom)
+        .slice(0, 5)
+        .join(', ')}`,
+    );
+  return first.token;
+}

@@ -1,0 +1,125 @@
+import { status } from '@grpc/grpc-js';
+import type { Call } from '../../common/clickhouse/database.js';
+import { RpcError } from '../../common/errors.js';
+import type { Change, GetBalanceResponse, Holder } from '../../common/gen/indexer/richlist/v1/richlist.js';
+import { type Position, servedHeight } from '../store/cursor.js';
+import type { Reader } from './reader.js';
+
+/** Accounts that one message of a stream is about: about as many rows, more where they change often. */
+const accountsAtOnce = 2_000;
+
+/** A window of heights as the tables had it when a call began. */
+export interface Moment {
+  readonly from: number;
+  readonly to: number;
+  readonly position: Position;
+  readonly revision: number;
+}
+
+/**
+ * Checks heights against what is indexed.
+ *
+ * @param from 0 means the first that is known, and `to` 0 the latest.
+ * @throws RpcError OUT_OF_RANGE for heights that are not indexed.
+ */
+export function momentOf({ head }: Reader, from: number, to: number): Moment {
+  const { position, revision } = head;
+  const [first, last] = [position.seed_height, servedHeight(position)];
+  if (last === 0) throw new RpcError(status.OUT_OF_RANGE, 'no balance is known yet');
+  const moment = { from: from === 0 ? first : from, to: to === 0 ? last : to, position, revision };
+  for (const height of [moment.from, moment.to])
+    if (height < first || height > last)
+      throw new RpcError(
+        status.OUT_OF_RANGE,
+        `height ${height} is not indexed: balances are known from ${first} to ${last}`,
+      );
+  return moment;
+}
+
+/** The balance of an account after a block: one short read. */
+export async function balanceAt(
+  { database, tables }: Reader,
+  token: string,
+  account: string,
+  { to, position }: Moment,
+  call: Call,
+): Promise<GetBalanceResponse> {
+  const [row] = await database.rows<{ balance: string; at: number }>(
+    `SELECT toString(c.amount) AS balance, c.height AS at FROM ${tables.of('changes')} AS c WHERE token = {token:String} AND account = {account:String} AND c.ord <= {upTo:UInt64} AND c.height <= {height:UInt64} ORDER BY token DESC, account DESC, c.ord DESC LIMIT 1`,
+    { token, account, upTo: position.last_ord, height: to },
+    { name: 'richlist.balance_at', ...call },
+  );
+  return { amount: row?.balance ?? '0', height: to, changed_height: row?.at ?? 0 };
+}
+
+/** Every holder after a block, in the order of accounts, some at a time. @throws RpcError ABORTED */
+export async function* holdersAt(
+  reader: Reader,
+  token: string,
+  moment: Moment,
+  call: Call,
+): AsyncGenerator<Holder[], void, undefined> {
+  for await (const { above, upTo } of accountRanges(reader, token, call)) {
+    const rows = await reader.database.rows<{ account: string; balance: string }>(
+      `SELECT account, toString(argMax(c.amount, c.ord)) AS balance FROM ${reader.tables.of('changes')} AS c WHERE token = {token:String} AND account > {above:String} AND account <= {upTo:String} AND c.ord <= {last_ord:UInt64} AND c.height <= {height:UInt64} GROUP BY account HAVING argMax(c.amount, c.ord) > 0 ORDER BY account`,
+      { token, above, upTo, last_ord: moment.position.last_ord, height: moment.to },
+      { name: 'richlist.holders_at', ...call },
+    );
+    checkMoment(reader, moment);
+    if (rows.length > 0)
+      yield rows.map(({ account, balance }) => ({ account: `0x${account}`, amount: balance }));
+  }
+}
+
+/** Every change in a window of heights, account by account. @throws RpcError ABORTED */
+export async function* changesBetween(
+  reader: Reader,
+  token: string,
+  moment: Moment,
+  call: Call,
+): AsyncGenerator<Change[], void, undefined> {
+  for await (const { above, upTo } of accountRanges(reader, token, call)) {
+    const rows = await reader.database.rows<{
+      account: string;
+      at: number;
+      balance: string;
+      is_heal: number | boolean;
+    }>(
+      `SELECT account, c.height AS at, toString(c.amount) AS balance, c.source = 'heal' AS is_heal FROM ${reader.tables.of('changes')} AS c WHERE token = {token:String} AND account > {above:String} AND account <= {upTo:String} AND c.ord <= {last_ord:UInt64} AND c.height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY token, account, c.ord`,
+      { token, above, upTo, last_ord: moment.position.last_ord, from: moment.from, to: moment.to },
+      { name: 'richlist.changes', ...call },
+    );
+    checkMoment(reader, moment);
+    if (rows.length > 0)
+      yield rows.map(({ account, at, balance, is_heal }) => ({
+        account: `0x${account}`,
+        height: at,
+        amount: balance,
+        is_heal: Boolean(is_heal),
+      }));
+  }
+}
+
+/** Ranges of accounts that ever held a token, in order. */
+async function* accountRanges(
+  { database, tables }: Reader,
+  token: string,
+  call: Call,
+): AsyncGenerator<{ above: string; upTo: string }, void, undefined> {
+  for (let above = ''; ; ) {
+    const [range] = await database.rows<{ upTo: string; n: number }>(
+      `SELECT max(account) AS upTo, count() AS n FROM (SELECT account FROM ${tables.of('balances')} WHERE token = {token:String} AND account > {above:String} ORDER BY token, account LIMIT {limit:UInt64})`,
+      { token, above, limit: accountsAtOnce },
+      { name: 'richlist.account_range', ...call },
+    );
+    if (range === undefined || range.n === 0) return;
+    yield { above, upTo: range.upTo };
+    above = range.upTo;
+  }
+}
+
+/** @throws RpcError ABORTED when the chain was rolled back since: what was sent may be void. */
+function checkMoment({ head }: Reader, { revision }: Moment): void {
+  if (head.revision !== revision)
+    throw new RpcError(status.ABORTED, 'the chain was rolled back while its balances were read');
+}

@@ -1,0 +1,107 @@
+import type { UntypedServiceImplementation } from '@grpc/grpc-js';
+import { parseAccount } from '../common/chain/address.js';
+import { invalidArgument, unimplemented } from '../common/errors.js';
+import {
+  type RichlistServiceServer,
+  RichlistServiceService,
+} from '../common/gen/indexer/richlist/v1/richlist.js';
+import { checkPage } from '../common/page/check.js';
+import type { CallContext } from '../common/rpc/context.js';
+import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
+import { findToken } from './read/denoms.js';
+import { balanceAt, changesBetween, holdersAt, momentOf } from './read/history.js';
+import { listHolders } from './read/holders.js';
+import type { Reader } from './read/reader.js';
+import { servedHeight } from './store/cursor.js';
+
+export interface RichlistRpcOptions extends HandlerEnvironment {
+  readonly reader: Reader;
+  readonly vm_type: string;
+  /** Prefix of bech32 accounts. */
+  readonly account_prefix: string;
+  /** Ends the streams when the service stops, so that nobody waits for them. */
+  readonly stopping: AbortSignal;
+}
+
+/** The handlers of indexer.richlist.v1.RichlistService. */
+export function richlistService(options: RichlistRpcOptions): ServedService {
+  const implementation: RichlistServiceServer = {
+    ...headHandlers(options),
+    ...listHandlers(options),
+    ...historyHandlers(options),
+  };
+  return {
+    definition: RichlistServiceService,
+    implementation: implementation as UntypedServiceImplementation,
+  };
+}
+
+/** What every statement of a call carries on. */
+const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_id });
+
+/** @throws RpcError UNIMPLEMENTED on rollups without EVM. */
+function requireEvm({ vm_type }: RichlistRpcOptions): void {
+  if (vm_type !== 'evm') throw unimplemented(`a ${vm_type} rollup has no rich list`);
+}
+
+function headHandlers(options: RichlistRpcOptions): Pick<RichlistServiceServer, 'getStatus' | 'watchHead'> {
+  const { head } = options.reader;
+  return {
+    getStatus: unary(options, async () => {
+      const height = servedHeight(head.position);
+      return { rich_list_height: height, first_height: height === 0 ? 0 : head.position.seed_height };
+    }),
+    watchHead: streaming(options, async function* (_, { signal }) {
+      const ended = AbortSignal.any([signal, options.stopping]);
+      while (!ended.aborted) {
+        const rung = head.bell.count;
+        yield { height: servedHeight(head.position), revision: head.revision };
+        await head.bell.heard(rung, ended);
+      }
+    }),
+  };
+}
+
+function listHandlers(options: RichlistRpcOptions): Pick<RichlistServiceServer, 'listHolders'> {
+  const { reader } = options;
+  return {
+    listHolders: unary(options, async ({ denom, pagination }, call) => {
+      requireEvm(options);
+      const page = checkPage(pagination);
+      const token = await findToken(reader, denom, forward(call));
+      return listHolders(reader, token, page, forward(call));
+    }),
+  };
+}
+
+function historyHandlers(
+  options: RichlistRpcOptions,
+): Pick<RichlistServiceServer, 'getBalance' | 'streamHolders' | 'streamChanges'> {
+  const { reader, account_prefix } = options;
+  return {
+    getBalance: unary(options, async ({ denom, account, height }, call) => {
+      requireEvm(options);
+      const key = parseAccount(account, account_prefix);
+      if (key === undefined)
+        throw invalidArgument(
+          `account ${JSON.stringify(account.slice(0, 100))} is neither bech32 with the prefix ${account_prefix} nor 0x and hex digits`,
+        );
+      const token = await findToken(reader, denom, forward(call));
+      return balanceAt(reader, token, key, momentOf(reader, height, height), forward(call));
+    }),
+    streamHolders: streaming(options, async function* ({ denom, height }, call) {
+      requireEvm(options);
+      const token = await findToken(reader, denom, forward(call));
+      const moment = momentOf(reader, height, height);
+      for await (const holders of holdersAt(reader, token, moment, forward(call))) yield { holders };
+    }),
+    streamChanges: streaming(options, async function* ({ denom, from_height, to_height }, call) {
+      requireEvm(options);
+      if (to_height !== 0 && from_height > to_height)
+        throw invalidArgument(`from_height ${from_height} is above to_height ${to_height}`);
+      const token = await findToken(reader, denom, forward(call));
+      const moment = momentOf(reader, from_height, to_height);
+      for await (const changes of changesBetween(reader, token, moment, forward(call))) yield { changes };
+    }),
+  };
+}

@@ -1,0 +1,321 @@
+import type { Database } from '../../common/clickhouse/database.js';
+import type { Target } from '../../common/clickhouse/migrate.js';
+import type { Cursor } from '../../common/consume.js';
+import type { Log } from '../../common/log.js';
+import { createMutex } from '../../common/mutex.js';
+import { clampAmount } from '../amount.js';
+import type { DecodedBlock } from '../decode/block.js';
+import type { BalanceAnswer, BalanceQuestion } from '../node/erc20.js';
+import type { Seed } from '../node/seed.js';
+import { type Holding, type HoldingKey, holdingKey, holdingOf } from './balance.js';
+import { checkFollows, splitBlocks } from './batches.js';
+import { claimChain } from './chain.js';
+import { nothing, type Position, readHashes, readPosition } from './cursor.js';
+import { changesOfBlocks, firstQuestions } from './fold.js';
+import { type Compared, healsOf } from './heal.js';
+import { createKnown } from './known.js';
+import { splitLines } from './lines.js';
+import { createRanks } from './ranks.js';
+import { cutAbove, type FaultPoint } from './remove.js';
+import { addChange, type Batch, balanceRows, holderRows, movesOf, startBatch } from './rows.js';
+import { type TableName, tablesOf } from './tables.js';
+import { createTokenList } from './token-list.js';
+
+export interface StoreOptions {
+  readonly database: Database;
+  readonly target: Target;
+  readonly log: Log;
+  /** The state to begin with, for empty tables and the first block's height. */
+  readonly openSeed: (first_height: number) => Promise<Seed>;
+  /** Balances that no log tells: of holdings of tokens that are older than the index. May fail. */
+  readonly askBalances: (questions: readonly BalanceQuestion[]) => Promise<readonly BalanceAnswer[]>;
+  /** What the bank module calls tokens, of those that it can tell now. Must not fail. */
+  readonly nameTokens: (tokens: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  /** Called between any two writes. */
+  readonly fault?: FaultPoint | undefined;
+  /** Told when more is whole. */
+  readonly onWritten?: ((position: Position) => void) | undefined;
+  /** Told where the tables are found, after a start or a failure. */
+  readonly onRecovered?: ((position: Position) => void) | undefined;
+  /** Told before anything above a position is removed. */
+  readonly onUnwind?: ((position: Position) => void) | undefined;
+  /** Told of a balance that its logs lead below zero or beyond uint256. */
+  readonly onMisfit?: ((holding: Holding, height: number) => void) | undefined;
+  /** How many balances to keep in memory. */
+  readonly knownCapacity?: number | undefined;
+}
+
+/**
+ * The tables as their one writer sees them. Every method that writes leaves them, whatever it
+ * is interrupted by, in a state that `recover` turns into one that an undisturbed run could
+ * have left.
+ */
+export interface RichlistStore {
+  /** Ties the tables to a chain. @throws UserError when they hold another one. */
+  claim(chain_id: string, vm_type: string): Promise<void>;
+  /** Removes what a crash left above the cursor, and says where it is. */
+  recover(): Promise<Position>;
+  /** Writes the blocks right after the position, on empty tables the seed first. */
+  writeBlocks(blocks: readonly DecodedBlock[]): Promise<void>;
+  /** Those of the node's answers that differ from the balances here; nothing is written. */
+  differing(compared: readonly Compared[], revision: number): Promise<Compared[]>;
+  /**
+   * Sets balances right that differ from the node's.
+   *
+   * @param revision that of the store when the node was asked: after a rollback nothing is healed.
+   * @returns what was healed.
+   */
+  heal(compared: readonly Compared[], revision: number): Promise<Holding[]>;
+  /** Keeps the denoms of tokens that are in the list. */
+  name(denoms: ReadonlyMap<string, string>): Promise<void>;
+  /** Remembers up to which change balances were compared. */
+  check(ord: number, revision: number): Promise<void>;
+  /** Removes everything above a height; all when that is below the state that was begun with. */
+  unwind(height: number): Promise<void>;
+  /** The blocks between two heights, inclusive, ascending. */
+  hashes(from: number, to: number): Promise<Cursor[]>;
+  readonly position: Position;
+  /** Changes with every cut of the tables. */
+  readonly revision: number;
+}
+
+/** Memory for 300,000 balances is about 90 MB. */
+const defaultCapacity = 300_000;
+
+/** Opens the tables for writing; they must have been migrated. */
+export function createRichlistStore(options: StoreOptions): RichlistStore {
+  const { database, log } = options;
+  const tables = tablesOf(options.target);
+  const fault = options.fault ?? (() => {});
+  const exclusive = createMutex();
+  const known = createKnown(database, tables, options.knownCapacity ?? defaultCapacity);
+  const [ranks, tokenList] = [createRanks(database, tables), createTokenList(database, tables)];
+  let position: Position = nothing;
+  let revision = 0;
+  // After a failure nobody knows what is in the tables, until `recover` has looked.
+  let isClean = false;
+
+  const insert = async (name: TableName, lines: readonly string[]): Promise<void> => {
+    for (const text of splitLines(lines)) {
+      await fault(`write ${name}`);
+      await database.insert(tables.of(name), text, { name: `richlist.write_${name}`, priority: 'write' });
+    }
+  };
+
+  /** Runs a write; whatever stops it, nothing is written again before `recover`. */
+  const writing = (work: () => Promise<void>): Promise<void> =>
+    exclusive(async () => {
+      if (!isClean) throw new Error('the tables must be recovered before they are written again');
+      isClean = false;
+      await work();
+      isClean = true;
+    });
+
+  /** Writes the changes of a batch and what follows from them; the cursor is the caller's. */
+  const writeBatch = async (batch: Batch): Promise<void> => {
+    await insert('changes', batch.changes);
+    await insert('balances', balanceRows(batch));
+    await insert('holders', holderRows(batch));
+    const rows = await ranks.move(movesOf(batch));
+    await insert(
+      'ranks',
+      rows.map((row) => JSON.stringify({ ...row, ord: batch.last_ord })),
+    );
+    for (const [key, { balance }] of batch.ends) known.put(key, balance);
+  };
+
+  const writeCursor = async (
+    next: Position,
+    hashes: readonly { height: number; hash: string; last_ord: number }[],
+  ) => {
+    await insert(
+      'blocks',
+      hashes.map((row) => JSON.stringify({ ...row, seed_height: next.seed_height })),
+    );
+    await fault('written');
+    position = next;
+    options.onWritten?.(position);
+  };
+
+  /** Adds tokens to the list that it does not have, with their denoms as far as they can be told. */
+  const addTokens = async (
+    seen: ReadonlyMap<string, { readonly complete: boolean; readonly denom?: string }>,
+    height: number,
+    ord: number,
+  ): Promise<void> => {
+    const there = await tokenList.get(new Set(seen.keys()));
+    const added = [...seen].filter(([token]) => !there.has(token));
+    if (added.length === 0) return;
+    const unnamed = added.filter(([, { denom }]) => denom === undefined).map(([token]) => token);
+    const names = unnamed.length === 0 ? new Map<string, string>() : await options.nameTokens(unnamed);
+    await insert(
+      'denoms',
+      added.flatMap(([token, { denom = names.get(token) }]) =>
+        denom === undefined ? [] : [JSON.stringify({ folded: denom.toLowerCase(), denom, token, ord })],
+      ),
+    );
+    await insert(
+      'tokens',
+      added.map(([token, { complete }]) => JSON.stringify({ token, height, complete, ord })),
+    );
+    for (const [token, { complete }] of added) tokenList.put(token, complete);
+  };
+
+  /** Writes the state to begin with, without a cursor: that comes with the first block. */
+  const writeSeed = async (first_height: number): Promise<Position> => {
+    const seed = await options.openSeed(first_height);
+    let last_ord = 0;
+    for await (const balances of seed.balances()) {
+      if (balances.length === 0) continue;
+      const batch = startBatch(last_ord);
+      for (const { token, account, amount } of balances)
+        addChange(batch, { token, account }, undefined, seed.height, amount, 'seed');
+      await writeBatch(batch);
+      // An account without an entry in the auth module is not in the seed, except in genesis.
+      const complete = seed.height === 1;
+      const seen = new Map(balances.map(({ token, denom }) => [token, { complete, denom }]));
+      await addTokens(seen, seed.height, batch.last_ord);
+      last_ord = batch.last_ord;
+    }
+    return { ...nothing, last_ord, seed_height: seed.height };
+  };
+
+  const writeSomeBlocks = async (blocks: readonly DecodedBlock[], from: Position): Promise<void> => {
+    const live = blocks.filter((block) => block.height > from.seed_height);
+    const keys = new Set<HoldingKey>();
+    const tokens = new Map<string, { complete: boolean }>();
+    for (const { deltas, created } of live)
+      for (const [token, accounts] of deltas) {
+        const complete = from.seed_height === 1 || created.has(token) || tokens.get(token)?.complete === true;
+        tokens.set(token, { complete });
+        for (const account of accounts.keys()) keys.add(holdingKey(token, account));
+      }
+    const current = await known.get(keys);
+    const listed = await tokenList.get(new Set(tokens.keys()));
+    for (const [token, complete] of listed) tokens.set(token, { complete });
+    const questions = firstQuestions(
+      live,
+      (key) => current.has(key) || tokens.get(holdingOf(key).token)?.complete === true,
+    );
+    const bases = questions.length === 0 ? [] : await options.askBalances(questions);
+    const first = new Map(
+      questions.map(({ token, account, height }, index) => [
+        holdingKey(token, account),
+        { height, answer: bases[index] },
+      ]),
+    );
+    const batch = startBatch(from.last_ord);
+    const cursors = changesOfBlocks(batch, blocks, {
+      current,
+      first,
+      seed_height: from.seed_height,
+      onMisfit: options.onMisfit ?? (() => {}),
+    });
+    const end = blocks.at(-1) as DecodedBlock;
+    if (batch.changes.length > 0) {
+      await writeBatch(batch);
+      const height = live.find(({ deltas }) => deltas.size > 0)?.height ?? end.height;
+      await addTokens(tokens, height, batch.last_ord);
+    }
+    await writeCursor({ ...from, height: end.height, hash: end.hash, last_ord: batch.last_ord }, cursors);
+  };
+
+  /** What has to be set right, by the node's answers. */
+  const compare = async (compared: readonly Compared[]) => {
+    const keys = new Set(compared.map(({ token, account }) => holdingKey(token, account)));
+    return healsOf(database, tables, compared, await known.get(keys), position);
+  };
+
+  /** Cuts the tables to a position, and what memory knows of them. */
+  const cutTo = async (to: Position): Promise<number> => {
+    isClean = false;
+    revision += 1;
+    ranks.reset();
+    tokenList.reset();
+    const removed = await cutAbove({ database, tables, ranks, fault, insert }, to);
+    ranks.reset();
+    await known.reset();
+    await fault('removed');
+    position = to;
+    isClean = true;
+    return removed;
+  };
+
+  return {
+    claim: (chain_id, vm_type) => exclusive(() => claimChain(database, tables, chain_id, vm_type)),
+    get position() {
+      return position;
+    },
+    get revision() {
+      return revision;
+    },
+    recover: () =>
+      exclusive(async () => {
+        const found = await readPosition(database, tables);
+        const removed = await cutTo(found);
+        options.onRecovered?.(found);
+        if (removed > 0)
+          log.warn({ changes: removed, height: found.height }, 'removed what a crash had left');
+        return found;
+      }),
+    writeBlocks: (blocks) =>
+      writing(async () => {
+        for (const some of splitBlocks(blocks)) {
+          checkFollows(position, some);
+          const from = position.height === 0 ? await writeSeed((some[0] as DecodedBlock).height) : position;
+          await writeSomeBlocks(some, from);
+        }
+      }),
+    differing: (compared, asked_at) =>
+      exclusive(async () => {
+        if (!isClean || asked_at !== revision) return [];
+        const heals = await compare(compared);
+        const keys = new Set(heals.map(({ token, account }) => holdingKey(token, account)));
+        return compared.filter(({ token, account }) => keys.has(holdingKey(token, account)));
+      }),
+    async heal(compared, asked_at) {
+      let healed: Holding[] = [];
+      await writing(async () => {
+        if (asked_at !== revision || compared.length === 0) return;
+        const heals = await compare(compared);
+        if (heals.length === 0) return;
+        const batch = startBatch(position.last_ord);
+        for (const { token, account, amount, before } of heals) {
+          addChange(batch, { token, account }, before, position.height, clampAmount(amount).amount, 'heal');
+        }
+        await writeBatch(batch);
+        const { height, hash } = position;
+        const cursor = { height, hash, last_ord: batch.last_ord };
+        await writeCursor({ ...position, last_ord: batch.last_ord }, [cursor]);
+        healed = heals.map(({ token, account }) => ({ token, account }));
+      });
+      return healed;
+    },
+    name: (denoms) =>
+      writing(async () => {
+        const rows = await database.rows<{ token: string; ord: number }>(
+          `SELECT token, ord FROM ${tables.of('tokens')} WHERE token IN {tokens:Array(String)}`,
+          { tokens: [...denoms.keys()] },
+          { name: 'richlist.tokens' },
+        );
+        const lines = rows.map(({ token, ord }) => {
+          const denom = denoms.get(token) ?? '';
+          return JSON.stringify({ folded: denom.toLowerCase(), denom, token, ord });
+        });
+        await insert('denoms', lines);
+        if (lines.length > 0) options.onWritten?.(position);
+      }),
+    check: (ord, asked_at) =>
+      writing(async () => {
+        if (asked_at === revision) await insert('checks', [JSON.stringify({ ord })]);
+      }),
+    unwind: (height) =>
+      exclusive(async () => {
+        const found = await readPosition(database, tables, height);
+        const to = found.height < found.seed_height || height < found.seed_height ? nothing : found;
+        options.onUnwind?.(to);
+        await cutTo(to);
+      }),
+    hashes: (from, to) => readHashes(database, tables, from, to),
+  };
+}
