@@ -11,6 +11,16 @@ export function checkHash(tx_hash: string): string {
   return digits;
 }
 
+/** Most hashes that a call may ask for. */
+const mostHashes = 1_000;
+
+/** Several hashes. @throws RpcError INVALID_ARGUMENT when one is none, or when there are too many. */
+export function checkHashes(tx_hashes: readonly string[]): string[] {
+  if (tx_hashes.length > mostHashes)
+    throw invalidArgument(`at most ${mostHashes} hashes can be asked for at once`);
+  return tx_hashes.map(checkHash);
+}
+
 /** The key of an account. @throws RpcError INVALID_ARGUMENT when it is none. */
 export function checkAccount(account: string, prefix: string): AccountKey {
   const key = parseAccount(account, prefix);

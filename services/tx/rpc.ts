@@ -5,9 +5,17 @@ import { checkPage } from '../common/page/check.js';
 import type { CallContext } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
 import { listByAccountAndMsgs, listByHeightAndMsgs, listByMsgs } from './read/filtered.js';
-import { getByHash, listAll, listByAccount, listByHeight, listInternalByHash } from './read/lists.js';
+import { indexed } from './read/indexed.js';
+import {
+  getByHash,
+  getByHashes,
+  listAll,
+  listByAccount,
+  listByHeight,
+  listInternalByHash,
+} from './read/lists.js';
 import type { Reader } from './read/reader.js';
-import { checkAccount, checkHash, cleanMsgs } from './requests.js';
+import { checkAccount, checkHash, checkHashes, cleanMsgs } from './requests.js';
 
 export interface TxRpcOptions extends HandlerEnvironment {
   readonly reader: Reader;
@@ -53,13 +61,19 @@ function headHandlers(options: TxRpcOptions): Pick<TxServiceServer, 'getStatus' 
 
 function txHandlers(
   options: TxRpcOptions,
-): Pick<TxServiceServer, 'getTx' | 'listTxs' | 'listTxsByAccount' | 'listTxsByHeight'> {
+): Pick<TxServiceServer, 'getTx' | 'getTxsByHashes' | 'listTxs' | 'listTxsByAccount' | 'listTxsByHeight'> {
   const { reader, account_prefix } = options;
   return {
     getTx: unary(options, async ({ tx_hash }, call) => {
       const tx = await getByHash(reader, 'tx', checkHash(tx_hash), forward(call));
       if (tx === undefined) throw notFound(`tx ${tx_hash} is not indexed`);
       return { tx };
+    }),
+
+    getTxsByHashes: unary(options, async ({ tx_hashes, height }, call) => {
+      const hashes = checkHashes(tx_hashes);
+      await indexed(reader.head, height, call);
+      return { txs: await getByHashes(reader, 'tx', hashes, forward(call)) };
     }),
 
     listTxs: unary(options, async ({ msgs, pagination }, call) => {

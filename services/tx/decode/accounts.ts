@@ -1,6 +1,6 @@
 import type { AccountKey } from '../../common/chain/address.js';
+import { isObject, type TxEvent } from '../../common/chain/events.js';
 import type { NameScanner } from './names.js';
-import { isObject, type TxEvent } from './result.js';
 import type { DecodeOptions } from './types.js';
 
 /**

@@ -1,9 +1,9 @@
+import { parseEvents } from '../../common/chain/events.js';
 import { messageOf } from '../../common/errors.js';
 import type { BlockMaterial } from '../../common/gen/indexer/block/v1/block.js';
 import { addAccount } from './accounts.js';
 import { nameScanner } from './names.js';
 import { pairReceipts, parseReceipts, type Receipt } from './receipts.js';
-import { parseEvents } from './result.js';
 import { storesCreated } from './stores.js';
 import { decodeTx, type TxReading } from './tx.js';
 import type { BlockHead, DecodedBlock, DecodedEvmTx, DecodeOptions, StoreOwner } from './types.js';

@@ -1,5 +1,5 @@
+import { isObject, listOf, stringOf } from '../../common/chain/events.js';
 import type { PublicKeyJson } from '../../common/chain/pubkey.js';
-import { isObject, listOf, stringOf } from './result.js';
 
 /** The members of a decoded tx that indexing looks at. */
 export interface TxParts {

@@ -1,7 +1,7 @@
 import type { AccountKey } from '../../common/chain/address.js';
+import { isObject, listOf, stringOf } from '../../common/chain/events.js';
 import { splitArray } from '../../common/chain/json.js';
 import { addAccount, addLogAccounts, evmAddress } from './accounts.js';
-import { isObject, listOf, stringOf } from './result.js';
 import type { DecodedEvmTx } from './types.js';
 
 /** A receipt of eth_getBlockReceipts with what its Cosmos tx is found by. */

@@ -1,8 +1,8 @@
 import type { AccountKey } from '../../common/chain/address.js';
+import { listOf, type TxEvent } from '../../common/chain/events.js';
 import { accountOfPublicKey } from '../../common/chain/pubkey.js';
 import type { TxParts } from './decoded.js';
 import type { NameScanner } from './names.js';
-import { listOf, type TxEvent } from './result.js';
 
 /**
  * The signers of a tx, distinct and in order. The `acc_seq` attributes (`address/sequence`)

@@ -1,5 +1,5 @@
 import { type AccountKey, keyOfHexDigits } from '../../common/chain/address.js';
-import { isObject, stringOf, type TxEvent } from './result.js';
+import { isObject, stringOf, type TxEvent } from '../../common/chain/events.js';
 import type { StoreOwner } from './types.js';
 
 const STORE_CREATED = '0x1::primary_fungible_store::PrimaryStoreCreatedEvent';

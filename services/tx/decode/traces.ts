@@ -1,6 +1,6 @@
 import type { AccountKey } from '../../common/chain/address.js';
+import { isObject, listOf, stringOf } from '../../common/chain/events.js';
 import { addAccount, evmAddress } from './accounts.js';
-import { isObject, listOf, stringOf } from './result.js';
 import type { DecodedFrame } from './types.js';
 
 /**

@@ -1,4 +1,6 @@
+import { status } from '@grpc/grpc-js';
 import type { Call } from '../../common/clickhouse/database.js';
+import { RpcError } from '../../common/errors.js';
 import type { PageRequest, PageResponse } from '../../common/gen/indexer/common/v1/common.js';
 import { type DenseList, type DensePage, densePage } from '../../common/page/dense.js';
 import { accountLists, type Kind } from '../store/tables.js';
@@ -110,4 +112,25 @@ export async function getByHash(
   if (entry === undefined) return undefined;
   const [body] = await reader.bodies.get(kind, [entry.sequence], call);
   return body;
+}
+
+/**
+ * The bodies of hashes, in the order asked for.
+ *
+ * @throws RpcError UNAVAILABLE when one is not indexed: who asks knows that it is in the chain.
+ */
+export async function getByHashes(
+  reader: Reader,
+  kind: Kind,
+  hashes: readonly string[],
+  call: Call,
+): Promise<Buffer[]> {
+  const upTo = reader.head.position.last[kind];
+  const entries = await Promise.all(hashes.map((hash) => reader.hashes.find(kind, hash, upTo, call)));
+  const sequences = entries.map((entry, index) => {
+    if (entry === undefined)
+      throw new RpcError(status.UNAVAILABLE, `the tx ${hashes[index]} is not indexed yet`);
+    return entry.sequence;
+  });
+  return reader.bodies.get(kind, sequences, call);
 }

@@ -56,6 +56,18 @@ export interface GetTxResponse {
   tx: Buffer;
 }
 
+export interface GetTxsByHashesRequest {
+  /** Hex of 32 bytes in any case, with or without 0x; at most 1000. */
+  tx_hashes: string[];
+  /** Block that must be indexed first: the call waits a little for it. */
+  height: number;
+}
+
+export interface GetTxsByHashesResponse {
+  /** JSON of one tx each. */
+  txs: Buffer[];
+}
+
 export interface ListTxsRequest {
   /** Message types without a leading slash; a tx counts when it has any of them. Empty: all. */
   msgs: string[];
@@ -446,6 +458,109 @@ export const GetTxResponse: MessageFns<GetTxResponse> = {
             }
 
             message.tx = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetTxsByHashesRequest(): GetTxsByHashesRequest {
+  return { tx_hashes: [], height: 0 };
+}
+
+export const GetTxsByHashesRequest: MessageFns<GetTxsByHashesRequest> = {
+  encode(message: GetTxsByHashesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.tx_hashes) {
+      writer.uint32(10).string(v!);
+    }
+    if (message.height !== 0) {
+      writer.uint32(16).uint64(message.height);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetTxsByHashesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetTxsByHashesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tx_hashes.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.height = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetTxsByHashesResponse(): GetTxsByHashesResponse {
+  return { txs: [] };
+}
+
+export const GetTxsByHashesResponse: MessageFns<GetTxsByHashesResponse> = {
+  encode(message: GetTxsByHashesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.txs) {
+      writer.uint32(10).bytes(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetTxsByHashesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetTxsByHashesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.txs.push(Buffer.from(reader.bytes()));
             continue;
           }
         }
@@ -1758,6 +1873,21 @@ export const TxServiceService = {
     responseSerialize: (value: GetTxResponse): Buffer => Buffer.from(GetTxResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetTxResponse => GetTxResponse.decode(value),
   },
+  /**
+   * Txs by their hashes, in the order asked for. UNAVAILABLE while one of them is not indexed:
+   * a page of another service's list must have no holes.
+   */
+  getTxsByHashes: {
+    path: "/indexer.tx.v1.TxService/GetTxsByHashes" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetTxsByHashesRequest): Buffer =>
+      Buffer.from(GetTxsByHashesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetTxsByHashesRequest => GetTxsByHashesRequest.decode(value),
+    responseSerialize: (value: GetTxsByHashesResponse): Buffer =>
+      Buffer.from(GetTxsByHashesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetTxsByHashesResponse => GetTxsByHashesResponse.decode(value),
+  },
   /** All txs. */
   listTxs: {
     path: "/indexer.tx.v1.TxService/ListTxs" as const,
@@ -1899,6 +2029,11 @@ export interface TxServiceServer extends UntypedServiceImplementation {
   watchHead: handleServerStreamingCall<WatchHeadRequest, WatchHeadResponse>;
   /** One tx by its hash. NOT_FOUND when unknown, INVALID_ARGUMENT when that is no hash. */
   getTx: handleUnaryCall<GetTxRequest, GetTxResponse>;
+  /**
+   * Txs by their hashes, in the order asked for. UNAVAILABLE while one of them is not indexed:
+   * a page of another service's list must have no holes.
+   */
+  getTxsByHashes: handleUnaryCall<GetTxsByHashesRequest, GetTxsByHashesResponse>;
   /** All txs. */
   listTxs: handleUnaryCall<ListTxsRequest, ListTxsResponse>;
   /** Txs that an account signed or is named in. */
@@ -1962,6 +2097,25 @@ export interface TxServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetTxResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Txs by their hashes, in the order asked for. UNAVAILABLE while one of them is not indexed:
+   * a page of another service's list must have no holes.
+   */
+  getTxsByHashes(
+    request: GetTxsByHashesRequest,
+    callback: (error: ServiceError | null, response: GetTxsByHashesResponse) => void,
+  ): ClientUnaryCall;
+  getTxsByHashes(
+    request: GetTxsByHashesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetTxsByHashesResponse) => void,
+  ): ClientUnaryCall;
+  getTxsByHashes(
+    request: GetTxsByHashesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetTxsByHashesResponse) => void,
   ): ClientUnaryCall;
   /** All txs. */
   listTxs(

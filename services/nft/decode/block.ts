@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { parseAccount } from '../../common/chain/address.js';
+import { isObject, parseEvents, type TxEvent } from '../../common/chain/events.js';
+import { messageOf } from '../../common/errors.js';
+import type { BlockMaterial, TxMaterial } from '../../common/gen/indexer/block/v1/block.js';
+import { decodeEvmEvents } from './evm.js';
+import { decodePackets } from './ibc.js';
+import { decodeMoveEvents } from './move.js';
+import type { BlockHead, DecodeOptions, DecodeProblem, NftBlock, NftEvent, TxRef } from './types.js';
+import { decodeWasmEvents } from './wasm.js';
+
+/**
+ * Everything that a block says of NFTs, in order. Pure and synchronous, and it never throws:
+ * what cannot be read is left out and described in `problems`. Failed txs changed nothing.
+ */
+export function decodeBlock(head: BlockHead, material: BlockMaterial, options: DecodeOptions): NftBlock {
+  const { height, hash, parent_hash, timestamp } = head;
+  const events: NftEvent[] = [];
+  const problems: DecodeProblem[] = [];
+  const read = (txEvents: readonly TxEvent[], tx: TxRef): void => {
+    const sink = {
+      add: (happening: object) =>
+        events.push(Object.assign(happening, { tx, index: events.length }) as NftEvent),
+      problem: (source: string, reason: string) => problems.push({ source, reason }),
+    };
+    decodePackets(txEvents, sink);
+    if (options.vm === 'evm') decodeEvmEvents(txEvents, sink);
+    else if (options.vm === 'move') decodeMoveEvents(txEvents, sink);
+    else decodeWasmEvents(txEvents, options.account_prefix, sink);
+  };
+  material.txs.forEach((tx, index) => {
+    try {
+      const succeeded = eventsOfTx(tx);
+      if (succeeded !== undefined) read(succeeded, txRef(tx, succeeded, options));
+    } catch (error) {
+      problems.push({ source: `tx ${index}`, reason: messageOf(error) });
+    }
+  });
+  try {
+    read(parseEvents(JSON.parse(material.block_events.toString('utf8') || '[]')), { hash: '', signer: '' });
+  } catch (error) {
+    problems.push({ source: 'block events', reason: messageOf(error) });
+  }
+  return { height, hash, parent_hash, timestamp, events, problems };
+}
+
+/** The events of a tx; undefined when it failed. */
+function eventsOfTx(tx: TxMaterial): TxEvent[] | undefined {
+  const result: unknown = JSON.parse(tx.result.toString('utf8'));
+  if (!isObject(result)) throw new Error('the result is no JSON object');
+  const { code } = result;
+  return code === undefined || code === 0 || code === null ? parseEvents(result['events']) : undefined;
+}
+
+function txRef(tx: TxMaterial, events: readonly TxEvent[], options: DecodeOptions): TxRef {
+  const named = events
+    .filter((event) => event.type === 'tx')
+    .flatMap((event) => event.attributes)
+    .find((attribute) => attribute.key === 'acc_seq');
+  const signer = parseAccount(named?.value.split('/', 1)[0] ?? '', options.account_prefix) ?? '';
+  return { hash: createHash('sha256').update(tx.raw).digest('hex'), signer };
+}

@@ -1,0 +1,73 @@
+import { type AccountKey, parseAccount } from '../../common/chain/address.js';
+import type { Endpoints } from '../../common/chain/endpoints.js';
+import { isObject, stringOf } from '../../common/chain/events.js';
+import { inParallel, type Outcome, read } from './outcome.js';
+import { askRest, questionsAtOnce } from './rest.js';
+import type { DetailSource } from './source.js';
+
+/** A token as its resource has it. */
+export interface NftResource {
+  readonly collection: AccountKey;
+  readonly token_id: string;
+  readonly uri: string;
+}
+
+/** Reads a resource of an object; refused when there is none. */
+async function askResource(
+  rest: Endpoints,
+  object: AccountKey,
+  struct_tag: string,
+  signal: AbortSignal,
+): Promise<Outcome<Record<string, unknown>>> {
+  const path = `/initia/move/v1/accounts/0x${object}/resources/by_struct_tag?struct_tag=${encodeURIComponent(struct_tag)}`;
+  return read(await askRest(rest, path, signal), dataOf, 'the resource cannot be read');
+}
+
+function dataOf({ resource }: Record<string, unknown>): Record<string, unknown> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(isObject(resource) ? stringOf(resource['move_resource']) : '');
+    return isObject(parsed) && isObject(parsed['data']) ? parsed['data'] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Which token an object is; refused when it is none. */
+export async function askNft(
+  rest: Endpoints,
+  object: AccountKey,
+  signal: AbortSignal,
+): Promise<Outcome<NftResource>> {
+  const data = await askResource(rest, object, '0x1::nft::Nft', signal);
+  return read(
+    data,
+    ({ collection, token_id, uri }) => {
+      const inner = isObject(collection) ? parseAccount(stringOf(collection['inner']), '') : undefined;
+      return inner === undefined || typeof token_id !== 'string'
+        ? undefined
+        : { collection: inner, token_id, uri: stringOf(uri).toWellFormed() };
+    },
+    'no token',
+  );
+}
+
+/** Asks for the resources of collections and tokens that are older than the index. */
+export function moveSource(rest: Endpoints): DetailSource {
+  return {
+    collections: (collections, _, signal) =>
+      inParallel(collections, questionsAtOnce, async (collection) =>
+        read(
+          await askResource(rest, collection, '0x1::collection::Collection', signal),
+          ({ name, creator }) =>
+            typeof name === 'string'
+              ? { name: name.toWellFormed(), creator: parseAccount(stringOf(creator), '') ?? ('' as const) }
+              : undefined,
+          'the collection has no name',
+        ),
+      ),
+    uris: (tokens, _, signal) =>
+      inParallel(tokens, questionsAtOnce, async ({ object }) =>
+        read(await askNft(rest, object, signal), ({ uri }) => uri, ''),
+      ),
+  };
+}

@@ -1,0 +1,38 @@
+/** What came of asking the node. */
+export type Outcome<T> =
+  | { readonly is: 'answer'; readonly value: T }
+  /** The node answered that it cannot say: another time it may, more likely not. */
+  | { readonly is: 'refused'; readonly why: string }
+  /** The node did not answer, or does not have the block yet: nothing is known. */
+  | { readonly is: 'unreached'; readonly why: string };
+
+export const answer = <T>(value: T): Outcome<T> => ({ is: 'answer', value });
+export const refused = (why: string): Outcome<never> => ({ is: 'refused', why: why.slice(0, 300) });
+export const unreached = (why: string): Outcome<never> => ({ is: 'unreached', why: why.slice(0, 300) });
+
+/** The outcome with its value read; what cannot be read counts as refused. */
+export function read<T, U>(
+  outcome: Outcome<T>,
+  reader: (value: T) => U | undefined,
+  what: string,
+): Outcome<U> {
+  if (outcome.is !== 'answer') return outcome;
+  const value = reader(outcome.value);
+  return value === undefined ? refused(what) : answer(value);
+}
+
+/** Does something for every item, a few at a time; outcomes in the order of the items. */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results = new Array<R>(items.length);
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < items.length; index = next++)
+      results[index] = await work(items[index] as T);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return results;
+}

@@ -1,0 +1,66 @@
+import type { Database } from '../../common/clickhouse/database.js';
+import type { Job } from '../store/details.js';
+import type { Tables } from '../store/tables.js';
+import type { Ask } from '../store/types.js';
+
+/** Asks after a place, in order; all of the last place, so that the next reading begins after it. */
+export function readAsks(
+  database: Database,
+  tables: Tables,
+  after: number,
+  end: number,
+  limit: number,
+): Promise<Ask[]> {
+  return database.rows<Ask>(
+    `SELECT at, subject, collection, first_key, last_key FROM ${tables.of('asks')} WHERE at > {after:UInt64} AND at <= {end:UInt64} ORDER BY at LIMIT {limit:UInt64} WITH TIES`,
+    { after, end, limit },
+    { name: 'nft.asks' },
+  );
+}
+
+/** Jobs whose time has come, the longest due first. */
+export function readDueJobs(database: Database, tables: Tables, now: number, limit: number): Promise<Job[]> {
+  return database.rows<Job>(
+    `SELECT subject, collection, first_key, last_key, at, state, attempts, next_ms, error FROM ${tables.of('jobs')} FINAL WHERE state = 'pending' AND next_ms <= {now:UInt64} ORDER BY next_ms LIMIT {limit:UInt64}`,
+    { now, limit },
+    { name: 'nft.due_jobs' },
+  );
+}
+
+/** When the next job is due, in milliseconds since the epoch; undefined when there is none. */
+export async function readNextDue(database: Database, tables: Tables): Promise<number | undefined> {
+  const [row] = await database.rows<{ next: number; n: number }>(
+    `SELECT min(j.next_ms) AS next, count() AS n FROM ${tables.of('jobs')} AS j FINAL WHERE state = 'pending'`,
+    {},
+    { name: 'nft.next_due' },
+  );
+  return row === undefined || row.n === 0 ? undefined : row.next;
+}
+
+/** Jobs that were given up, after a place in their order. */
+export function readFailedJobs(
+  database: Database,
+  tables: Tables,
+  collection: string,
+  limit: number,
+): Promise<Job[]> {
+  const only = collection === '' ? '' : 'AND collection = {collection:String}';
+  return database.rows<Job>(
+    `SELECT subject, collection, first_key, last_key, at, state, attempts, next_ms, error FROM ${tables.of('jobs')} FINAL WHERE state = 'failed' ${only} ORDER BY subject, collection, first_key, last_key LIMIT {limit:UInt64}`,
+    { limit, ...(collection === '' ? {} : { collection }) },
+    { name: 'nft.failed_jobs' },
+  );
+}
+
+/** How many jobs are pending, and how many were given up. */
+export async function countJobs(
+  database: Database,
+  tables: Tables,
+): Promise<{ readonly pending: number; readonly failed: number }> {
+  const [row] = await database.rows<{ pending: number; failed: number }>(
+    `SELECT countIf(state = 'pending') AS pending, countIf(state = 'failed') AS failed FROM ${tables.of('jobs')} FINAL`,
+    {},
+    { name: 'nft.count_jobs' },
+  );
+  return row ?? { pending: 0, failed: 0 };
+}

@@ -1,0 +1,220 @@
+import type { AccountKey } from '../../common/chain/address.js';
+import type { Database } from '../../common/clickhouse/database.js';
+import { readItems } from '../read/items.js';
+import type { Reading } from '../read/reader.js';
+import { readShown } from '../read/shown.js';
+import type { Details, Job, UriRow } from '../store/details.js';
+import { lookUpClasses, lookUpOrigins, lookUpTokens } from '../store/lookups.js';
+import { heightOf } from '../store/place.js';
+import type { Tables } from '../store/tables.js';
+import { type Ask, type ShownCollection, tokenName } from '../store/types.js';
+import { afterAllKeys, beforeAllKeys, tokenIdOf } from '../token-key.js';
+import type { Outcome } from './outcome.js';
+import { jobAfter, jobDone, jobNow } from './policy.js';
+import type { DetailSource } from './source.js';
+
+export interface WorkOptions {
+  readonly database: Database;
+  readonly tables: Tables;
+  readonly source: DetailSource;
+  /** How often the node may refuse a detail before it is given up. */
+  readonly attempts: number;
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+}
+
+/** What is worked off: an ask of the chain, or a job that is due. */
+export type Task = Ask & { readonly attempts?: number };
+
+/** What came of tasks: rows to write, and whether the node answered at all. */
+export interface Worked {
+  readonly details: Details;
+  /** No answer to anything: the node is away, and the tasks had better stay as they are. */
+  readonly isAway: boolean;
+}
+
+/** Tokens of a range that are asked for in one go; the rest stays a job. */
+const tokensOfRange = 500;
+
+/** Asks the node about collections first, then about tokens of those that are shown. */
+export async function workOff(
+  options: WorkOptions,
+  tasks: readonly Task[],
+  areJobs: boolean,
+  reading: Reading,
+): Promise<Worked> {
+  const named = await nameCollections(options, tasks, areJobs, reading);
+  const told = await tellUris(
+    options,
+    tasks,
+    areJobs,
+    reading,
+    new Set(named.shown.map(({ collection }) => collection)),
+  );
+  return {
+    details: {
+      shown: named.shown,
+      moved: named.moved,
+      uris: told.uris,
+      jobs: [...named.jobs, ...told.jobs],
+    },
+    isAway: named.answered + told.answered === 0 && named.asked + told.asked > 0,
+  };
+}
+
+interface Counted {
+  readonly asked: number;
+  /** Of those asked, how many the node answered or refused. */
+  readonly answered: number;
+}
+
+const countAnswered = (outcomes: readonly Outcome<unknown>[]): Counted => ({
+  asked: outcomes.length,
+  answered: outcomes.filter(({ is }) => is !== 'unreached').length,
+});
+
+/** The last of several tasks about the same thing. */
+function latest(tasks: readonly Task[], subject: Ask['subject']): Task[] {
+  const byKey = new Map<string, Task>();
+  for (const task of tasks) {
+    if (task.subject === subject) byKey.set(`${task.collection}/${task.first_key}/${task.last_key}`, task);
+  }
+  return [...byKey.values()];
+}
+
+async function nameCollections(
+  { database, tables, source, attempts, signal, now }: WorkOptions,
+  tasks: readonly Task[],
+  areJobs: boolean,
+  reading: Reading,
+): Promise<Counted & Pick<Details, 'shown' | 'moved' | 'jobs'>> {
+  const wanted = latest(tasks, 'collection');
+  const addresses = wanted.map(({ collection }) => collection);
+  const origins = await lookUpOrigins(database, tables, addresses);
+  const before = await readShown(reading, addresses);
+  const height = Math.max(0, ...wanted.map(({ at }) => heightOf(at)));
+  const outcomes = await source.collections(addresses, height, signal);
+  const [shown, moved, jobs]: [ShownCollection[], ShownCollection[], Job[]] = [[], [], []];
+  for (const [index, task] of wanted.entries()) {
+    const { collection, at } = task;
+    const [outcome, origin] = [outcomes[index], origins.get(collection)];
+    if (outcome === undefined || origin === undefined) continue; // the chain was rolled back below it
+    if (outcome.is !== 'answer') {
+      jobs.push(jobAfter(task, outcome, now(), attempts));
+      continue;
+    }
+    const { born_at, timestamp } = origin;
+    const creator = origin.creator || outcome.value.creator;
+    const old = before.get(collection);
+    if (old !== undefined && old.born_at !== born_at) moved.push({ ...old, at });
+    shown.push({ collection, born_at, creator, name: outcome.value.name, origin_name: '', timestamp, at });
+    if (areJobs) jobs.push(jobDone(task));
+    // Its tokens were passed over while it was not shown.
+    if (areJobs && old === undefined) jobs.push(jobNow(allTokens(collection, at)));
+  }
+  const classes = await lookUpClasses(
+    database,
+    tables,
+    shown.map(({ name }) => name),
+  );
+  return {
+    shown: shown.map((row) => ({ ...row, origin_name: classes.get(row.name) ?? '' })),
+    moved,
+    jobs,
+    ...countAnswered(outcomes),
+  };
+}
+
+const allTokens = (collection: AccountKey, at: number): Ask => ({
+  ...{ at, subject: 'tokens', collection, first_key: beforeAllKeys, last_key: afterAllKeys },
+});
+
+/** A token to ask about, and the task that wants it. */
+interface WantedToken {
+  readonly collection: AccountKey;
+  readonly id_key: string;
+  readonly object: string;
+  readonly task: Task;
+}
+
+async function tellUris(
+  options: WorkOptions,
+  tasks: readonly Task[],
+  areJobs: boolean,
+  reading: Reading,
+  justShown: ReadonlySet<AccountKey>,
+): Promise<Counted & Pick<Details, 'uris' | 'jobs'>> {
+  const { source, attempts, signal, now } = options;
+  const wanted = latest(tasks, 'tokens');
+  const shown = await readShown(reading, [...new Set(wanted.map(({ collection }) => collection))]);
+  // Tokens of what is no collection are not asked for: all are, should it become one.
+  const [of, dropped]: [Task[], Task[]] = [[], []];
+  for (const task of wanted)
+    (shown.has(task.collection) || justShown.has(task.collection) ? of : dropped).push(task);
+  const jobs: Job[] = areJobs ? dropped.map(jobDone) : [];
+  const singles = of.filter(({ first_key, last_key }) => first_key === last_key);
+  const tokens = await aliveTokens(options, singles);
+  for (const range of of.filter(({ first_key, last_key }) => first_key !== last_key)) {
+    const { found, rest } = await tokensIn(options, range, reading);
+    tokens.push(...found);
+    if (areJobs) jobs.push(jobDone(range));
+    if (rest !== undefined) jobs.push(jobNow(rest));
+  }
+  const questions = tokens.map(({ collection, id_key, object }) => ({
+    ...{ collection, object, token_id: tokenIdOf(id_key) },
+  }));
+  const height = Math.max(0, ...tokens.map(({ task }) => heightOf(task.at)));
+  const outcomes = await source.uris(questions, height, signal);
+  const uris: UriRow[] = [];
+  for (const [index, { collection, id_key, task }] of tokens.entries()) {
+    const outcome = outcomes[index];
+    if (outcome === undefined) continue;
+    const own: Task = { ...task, first_key: id_key, last_key: id_key };
+    if (outcome.is === 'answer') {
+      // Nothing to say voids what was said before.
+      const { value } = outcome;
+      uris.push({ collection, id_key, uri: value ?? '', at: value === undefined ? 0 : task.at });
+      if (areJobs && task.first_key === task.last_key) jobs.push(jobDone(own));
+    } else jobs.push(jobAfter(own, outcome, now(), attempts));
+  }
+  return { uris, jobs, ...countAnswered(outcomes) };
+}
+
+/** The tokens of tasks that exist now: the node knows nothing of burnt ones. */
+async function aliveTokens(
+  { database, tables }: WorkOptions,
+  tasks: readonly Task[],
+): Promise<WantedToken[]> {
+  const places = tasks.map(({ collection, first_key }) => ({ collection, id_key: first_key }));
+  const states = await lookUpTokens(database, tables, places);
+  return tasks.flatMap((task) => {
+    const { collection, first_key: id_key } = task;
+    const state = states.get(tokenName(collection, id_key));
+    return state === undefined || state.burnt ? [] : [{ collection, id_key, object: state.object, task }];
+  });
+}
+
+/** The first tokens of a range, and what is left of it. */
+async function tokensIn(
+  options: WorkOptions,
+  range: Task,
+  reading: Reading,
+): Promise<{ found: WantedToken[]; rest: Ask | undefined }> {
+  const { collection, first_key, last_key } = range;
+  const items = await readItems(
+    reading,
+    { list: 'collection', scope: collection, hidden: [] },
+    // Beyond this there is the key itself: addresses sort after the empty text.
+    { anchor: [0, first_key, ''], descending: false, offset: 0, limit: tokensOfRange + 1 },
+  );
+  const inside = items.filter(({ id_key }) => Buffer.from(id_key).compare(Buffer.from(last_key)) <= 0);
+  const found = await aliveTokens(
+    options,
+    inside.slice(0, tokensOfRange).map(({ id_key }) => ({ ...range, first_key: id_key, last_key: id_key })),
+  );
+  const next = inside[tokensOfRange];
+  return {
+    found: found.map((token) => ({ ...token, task: { ...token.task, first_key, last_key, attempts: 0 } })),
+    rest: next === undefined ? undefined : { ...range, first_key: next.id_key },
+  };
+}

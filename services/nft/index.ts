@@ -1,0 +1,49 @@
+import type { Database } from '../common/clickhouse/database.js';
+import type { Target } from '../common/clickhouse/migrate.js';
+import { createHead, type Head } from './read/head.js';
+import { lookAtTables } from './read/poll.js';
+import type { Reader } from './read/reader.js';
+import { createNftStore, type NftStore, type StoreOptions } from './store/store.js';
+import { type Tables, tablesOf } from './store/tables.js';
+
+/** What the writer needs besides the tables. */
+export type WriterOptions = Omit<
+  StoreOptions,
+  'database' | 'target' | 'onWritten' | 'onDetails' | 'onRecovered' | 'onUnwind'
+>;
+
+/** The NFTs in one database: the same service can have two of them side by side. */
+export interface NftIndex {
+  readonly database: Database;
+  readonly tables: Tables;
+  readonly head: Head;
+  readonly reader: Reader;
+  /** Opens it for writing; the head then moves with what is written. */
+  openStore(options: WriterOptions): NftStore;
+}
+
+/** Opens the NFTs of a target; its tables must have been migrated. */
+export async function openNftIndex(database: Database, target: Target): Promise<NftIndex> {
+  const [tables, head] = [tablesOf(target), createHead()];
+  await lookAtTables(database, tables, head);
+  return {
+    database,
+    tables,
+    head,
+    reader: { database, tables, head },
+    openStore: (options) =>
+      createNftStore({
+        ...options,
+        database,
+        target,
+        onWritten: (cursor) => head.advance(cursor),
+        onDetails: () => head.learn(),
+        onRecovered: (cursor) => {
+          // A write can have succeeded although it seemed to fail, and the other way round.
+          const { height, hash } = head.cursor;
+          if (cursor.height !== height || cursor.hash !== hash) head.cutTo(cursor);
+        },
+        onUnwind: (cursor) => head.cutTo(cursor),
+      }),
+  };
+}

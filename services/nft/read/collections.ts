@@ -1,0 +1,134 @@
+import { invalidArgument } from '../../common/errors.js';
+import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
+import type { ShownCollection } from '../store/types.js';
+import { readCounts, readHoldings } from './counts.js';
+import { memoryList } from './memory-list.js';
+import { type MovingPage, movingPage, type Position, type Range } from './moving-page.js';
+import type { Reading } from './reader.js';
+import { readShown } from './shown.js';
+
+/** A collection's place in the list by creation. */
+export interface CollectionPlace {
+  readonly born_at: number;
+  readonly collection: string;
+}
+
+/** A collection with its length, as it is shown. */
+export interface SizedCollection extends ShownCollection {
+  readonly length: number;
+}
+
+/** Positions before and after every collection: addresses are hex. */
+const byCreation = {
+  ends: [
+    [0, ''],
+    [Number.MAX_SAFE_INTEGER, 'g'],
+  ],
+  positionOf: ({ born_at, collection }: CollectionPlace): Position => [born_at, collection],
+  parse([born_at = '', collection = '']: readonly string[]): Position {
+    if (!/^\d{1,16}$/.test(born_at)) throw invalidArgument('pagination.key is not a key of this list');
+    return [Number(born_at), collection];
+  },
+} as const;
+
+/** All collections that are shown. */
+export function listCollections(
+  reading: Reading,
+  request: PageRequest,
+): Promise<MovingPage<CollectionPlace>> {
+  return movingPage(request, {
+    name: 'collections',
+    ...byCreation,
+    read: (range) => readPlaces(reading, range),
+    count: () => countPlaces(reading),
+  });
+}
+
+/** Collections of which an account holds a token now. */
+export function listCollectionsOf(
+  reading: Reading,
+  owner: string,
+  request: PageRequest,
+): Promise<MovingPage<CollectionPlace>> {
+  const list = memoryList<CollectionPlace>(
+    { name: `collections/by_account/${owner}`, ...byCreation },
+    async () => {
+      const held = await readHoldings(reading, owner);
+      return [
+        ...(
+          await readShown(
+            reading,
+            held.map(({ collection }) => collection),
+          )
+        ).values(),
+      ];
+    },
+  );
+  return movingPage(request, list);
+}
+
+/** What is shown of collections, in the order of their places. */
+export async function describeCollections(
+  reading: Reading,
+  places: readonly { readonly collection: string }[],
+): Promise<SizedCollection[]> {
+  const names = places.map(({ collection }) => collection);
+  const [shown, lengths] = await Promise.all([readShown(reading, names), readCounts(reading, '', names)]);
+  return names.flatMap((name) => {
+    const collection = shown.get(name);
+    return collection === undefined ? [] : [{ ...collection, length: lengths.get(name) ?? 0 }];
+  });
+}
+
+/** Rows that a window is longer than the page at first: some places have several. */
+const rowsMore = 16;
+
+/** Reads places in order: a window of the table, settled. */
+async function readPlaces(reading: Reading, range: Range): Promise<CollectionPlace[]> {
+  const places: CollectionPlace[] = [];
+  let { anchor, offset } = range;
+  let rows = range.limit + offset + rowsMore;
+  for (;;) {
+    const some = await readWindow(reading, anchor, range.descending, rows);
+    const isLast = some.reduce((sum, { n }) => sum + n, 0) < rows;
+    const settled = isLast ? some : some.slice(0, -1);
+    for (const { there, born_at, collection } of settled) {
+      if (!there) continue;
+      if (offset > 0) offset -= 1;
+      else places.push({ born_at, collection });
+      if (places.length === range.limit) return places;
+    }
+    if (isLast) return places;
+    const last = settled.at(-1);
+    if (last !== undefined) anchor = byCreation.positionOf(last);
+    rows *= 2;
+  }
+}
+
+function readWindow(
+  { database, tables, end, call }: Reading,
+  anchor: Position | undefined,
+  descending: boolean,
+  rows: number,
+): Promise<(CollectionPlace & { there: boolean; n: number })[]> {
+  const [order, over] = descending ? ['DESC', '<'] : ['ASC', '>'];
+  const beyond =
+    anchor === undefined
+      ? ''
+      : `AND (born_at ${over} {born_at:UInt64} OR (born_at = {born_at:UInt64} AND collection ${over} {collection:String}))`;
+  return database.rows(
+    `SELECT born_at, collection, NOT argMax(c.gone, c.version) AS there, count() AS n FROM (SELECT born_at, collection, gone, version FROM ${tables.of('collection_order')} WHERE born_at <= {end:UInt64} ${beyond} ORDER BY born_at ${order}, collection ${order} LIMIT {rows:UInt64}) AS c GROUP BY born_at, collection ORDER BY born_at ${order}, collection ${order}`,
+    { end, rows, ...(anchor === undefined ? {} : { born_at: anchor[0], collection: anchor[1] }) },
+    { name: 'nft.collection_places', ...call },
+  );
+}
+
+/** A collection that is shown somewhere is shown once. */
+async function countPlaces({ database, tables, end, call }: Reading): Promise<number> {
+  const [row] = await database.rows<{ n: number }>(
+    `SELECT uniqExact(collection) AS n FROM ${tables.of('collections')} WHERE born_at <= {end:UInt64}`,
+    { end },
+    { name: 'nft.count_collections', ...call },
+  );
+  return row?.n ?? 0;
+}

@@ -1,0 +1,81 @@
+import { invalidArgument } from '../../common/errors.js';
+import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
+import { fold } from '../names.js';
+import type { CollectionPlace } from './collections.js';
+import { type MovingPage, movingPage, type Range } from './moving-page.js';
+import type { Reading } from './reader.js';
+
+/** A collection that was found by name. */
+interface Named extends CollectionPlace {
+  /** 0 where the name is the one asked for, 1 where it only contains it. */
+  readonly inexact: number;
+}
+
+/**
+ * Collections by name, in either of their names, whatever the case: those that are called so
+ * first, in both directions, then those whose name contains it, each by creation.
+ */
+export function listCollectionsNamed(
+  reading: Reading,
+  name: string,
+  request: PageRequest,
+): Promise<MovingPage<CollectionPlace>> {
+  const wanted = fold(name.toWellFormed());
+  // Positions rise in the order of the request, whichever that is, but for the creation.
+  const sign = request.reverse ? 1 : -1;
+  return movingPage<Named>(request, {
+    name: `collections/by_name/${wanted}`,
+    ends: [
+      [-2, 0, ''],
+      [2, Number.MAX_SAFE_INTEGER, 'g'],
+    ],
+    positionOf: ({ inexact, born_at, collection }) => [-sign * inexact, born_at, collection],
+    parse: ([rank = '', born_at = '', collection = '']) => {
+      if (!/^-?[012]$/.test(rank) || !/^\d{1,16}$/.test(born_at))
+        throw invalidArgument('pagination.key is not a key of this list');
+      return [Number(rank), Number(born_at), collection];
+    },
+    read: (range) => readNamed(reading, wanted, sign, range),
+    count: () => countNamed(reading, wanted),
+  });
+}
+
+const contains =
+  '(position(folded_name, {wanted:String}) > 0 OR position(folded_origin, {wanted:String}) > 0)';
+
+/**
+ * Collections whose newest row has the name: an older one that merges have not dropped yet may
+ * have had it. Only the names are read of the whole table.
+ */
+const matching = (table: string): string =>
+  `SELECT born_at, collection, argMax(c.folded_name, c.version) AS name, argMax(c.folded_origin, c.version) AS origin FROM ${table} AS c WHERE (born_at, collection) GLOBAL IN (SELECT born_at, collection FROM ${table} WHERE born_at <= {end:UInt64} AND ${contains}) GROUP BY born_at, collection HAVING NOT argMax(c.gone, c.version) AND (position(name, {wanted:String}) > 0 OR position(origin, {wanted:String}) > 0)`;
+
+function readNamed(
+  { database, tables, end, call }: Reading,
+  wanted: string,
+  sign: number,
+  { anchor, descending, offset, limit }: Range,
+): Promise<Named[]> {
+  const [order, over] = descending ? ['DESC', '<'] : ['ASC', '>'];
+  const beyond =
+    anchor === undefined
+      ? ''
+      : `WHERE rank ${over} {rank:Int8} OR (rank = {rank:Int8} AND (born_at ${over} {born_at:UInt64} OR (born_at = {born_at:UInt64} AND collection ${over} {collection:String})))`;
+  return database.rows<Named>(
+    `SELECT inexact, born_at, collection FROM (SELECT toInt8(name != {wanted:String} AND origin != {wanted:String}) AS inexact, toInt8(-{sign:Int8} * inexact) AS rank, born_at, collection FROM (${matching(tables.of('collection_order'))})) ${beyond} ORDER BY rank ${order}, born_at ${order}, collection ${order} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+    {
+      ...{ end, wanted, sign, limit, offset },
+      ...(anchor === undefined ? {} : { rank: anchor[0], born_at: anchor[1], collection: anchor[2] }),
+    },
+    { name: 'nft.collections_named', ...call },
+  );
+}
+
+async function countNamed({ database, tables, end, call }: Reading, wanted: string): Promise<number> {
+  const [row] = await database.rows<{ n: number }>(
+    `SELECT count() AS n FROM (${matching(tables.of('collection_order'))})`,
+    { end, wanted },
+    { name: 'nft.count_named', ...call },
+  );
+  return row?.n ?? 0;
+}

@@ -1,0 +1,211 @@
+import { status, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { notFound, RpcError } from '../common/errors.js';
+import { type NftServiceServer, NftServiceService } from '../common/gen/indexer/nft/v1/nft.js';
+import { checkPage } from '../common/page/check.js';
+import type { CallContext } from '../common/rpc/context.js';
+import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
+import { countJobs } from './enrich/queue.js';
+import { describeCollections, listCollections, listCollectionsOf } from './read/collections.js';
+import type { MovingPage } from './read/moving-page.js';
+import { listCollectionsNamed } from './read/named.js';
+import { readOwner, streamAccountTokens, streamChanges, streamCollectionTokens } from './read/past.js';
+import { type Reader, type Reading, startReading } from './read/reader.js';
+import { listTokensByAccount, listTokensByCollection } from './read/token-lists.js';
+import { listTokenTxs } from './read/token-txs.js';
+import { checkAddress, checkOptionalAddress, checkOrder } from './requests.js';
+import type { Shower } from './show.js';
+import { readAsked } from './store/details.js';
+import { endOf, heightOf } from './store/place.js';
+import { tokenIdOf, tokenKey } from './token-key.js';
+
+export interface NftRpcOptions extends HandlerEnvironment {
+  readonly reader: Reader;
+  readonly show: Shower;
+  /** Prefix of bech32 accounts. */
+  readonly account_prefix: string;
+  /** Asks again for what was given up, and says for how many; undefined where nothing is indexed. */
+  readonly retryDetails: ((collection: string) => Promise<number>) | undefined;
+  /** Ends the streams when the service stops, so that nobody waits for them. */
+  readonly stopping: AbortSignal;
+}
+
+/** The handlers of indexer.nft.v1.NftService. */
+export function nftService(options: NftRpcOptions): ServedService {
+  const implementation: NftServiceServer = {
+    ...headHandlers(options),
+    ...collectionHandlers(options),
+    ...tokenHandlers(options),
+    ...pastHandlers(options),
+    retryDetails: unary(options, async ({ collection_addr }) => {
+      const { retryDetails, account_prefix } = options;
+      if (retryDetails === undefined)
+        throw new RpcError(status.UNIMPLEMENTED, 'this process does not index: ask the one that does');
+      const collection = checkOptionalAddress('collection_addr', collection_addr, account_prefix);
+      return { retried: await retryDetails(collection) };
+    }),
+  };
+  return { definition: NftServiceService, implementation: implementation as UntypedServiceImplementation };
+}
+
+/** What every statement of a call carries on. */
+const begin = (reader: Reader, { deadline, request_id }: CallContext): Reading =>
+  startReading(reader, { deadline, request_id });
+
+function headHandlers(options: NftRpcOptions): Pick<NftServiceServer, 'getStatus' | 'watchHead'> {
+  const { database, tables, head } = options.reader;
+  return {
+    getStatus: unary(options, async () => {
+      const [jobs, asked] = [await countJobs(database, tables), await readAsked(database, tables)];
+      return {
+        height: head.cursor.height,
+        details_height: Math.min(head.cursor.height, heightOf(asked)),
+        details_pending: jobs.pending,
+        details_failed: jobs.failed,
+      };
+    }),
+    watchHead: streaming(options, async function* (_, { signal }) {
+      const ended = AbortSignal.any([signal, options.stopping]);
+      while (!ended.aborted) {
+        const rung = head.bell.count;
+        yield { height: head.cursor.height, revision: head.revision };
+        await head.bell.heard(rung, ended);
+      }
+    }),
+  };
+}
+
+function collectionHandlers(
+  options: NftRpcOptions,
+): Pick<
+  NftServiceServer,
+  'getCollection' | 'listCollections' | 'listCollectionsByAccount' | 'listCollectionsByName'
+> {
+  const { reader, show, account_prefix } = options;
+  const described = async (reading: Reading, page: MovingPage<{ collection: string }>) => ({
+    collections: (await describeCollections(reading, page.items)).map(show.collection),
+    pagination: page.pagination,
+  });
+  return {
+    getCollection: unary(options, async ({ collection_addr }, call) => {
+      const collection = checkAddress('collection_addr', collection_addr, account_prefix);
+      const [found] = await describeCollections(begin(reader, call), [{ collection }]);
+      if (found === undefined) throw notFound(`there is no collection ${collection_addr}`);
+      return { collection: show.collection(found) };
+    }),
+    listCollections: unary(options, async ({ pagination }, call) => {
+      const reading = begin(reader, call);
+      return described(reading, await listCollections(reading, checkPage(pagination)));
+    }),
+    listCollectionsByAccount: unary(options, async ({ account, pagination }, call) => {
+      const [reading, owner] = [begin(reader, call), checkAddress('account', account, account_prefix)];
+      return described(reading, await listCollectionsOf(reading, owner, checkPage(pagination)));
+    }),
+    listCollectionsByName: unary(options, async ({ name, pagination }, call) => {
+      const reading = begin(reader, call);
+      return described(reading, await listCollectionsNamed(reading, name, checkPage(pagination)));
+    }),
+  };
+}
+
+function tokenHandlers(
+  options: NftRpcOptions,
+): Pick<NftServiceServer, 'listTokensByAccount' | 'listTokensByCollection' | 'listTokenTxs'> {
+  const { reader, show, account_prefix } = options;
+  return {
+    listTokensByAccount: unary(options, async (request, call) => {
+      const owner = checkAddress('account', request.account, account_prefix);
+      const collection = checkOptionalAddress('collection_addr', request.collection_addr, account_prefix);
+      const query = {
+        token_id: request.token_id,
+        order: checkOrder(request.order_by),
+        page: checkPage(request.pagination),
+      };
+      const { items, pagination } = await listTokensByAccount(begin(reader, call), owner, collection, query);
+      return { tokens: items.map(show.token), pagination };
+    }),
+    listTokensByCollection: unary(options, async (request, call) => {
+      const collection = checkAddress('collection_addr', request.collection_addr, account_prefix);
+      const query = {
+        token_id: request.token_id,
+        order: checkOrder(request.order_by),
+        page: checkPage(request.pagination),
+      };
+      const { items, pagination } = await listTokensByCollection(begin(reader, call), collection, query);
+      return { tokens: items.map(show.token), pagination };
+    }),
+    listTokenTxs: unary(options, async ({ collection_addr, token_id, pagination }, call) => {
+      const collection = checkAddress('collection_addr', collection_addr, account_prefix);
+      const page = await listTokenTxs(begin(reader, call), collection, token_id, checkPage(pagination));
+      const tx_hashes = page.hashes.map((hash) => hash.toUpperCase());
+      return { tx_hashes, height: page.height, pagination: page.pagination };
+    }),
+  };
+}
+
+function pastHandlers(
+  options: NftRpcOptions,
+): Pick<
+  NftServiceServer,
+  'getTokenOwner' | 'streamAccountTokens' | 'streamCollectionTokens' | 'streamChanges'
+> {
+  const { reader, show, account_prefix } = options;
+
+  /** Reads the chain as it was after a block; 0 stands for the last one. */
+  const beginAt = (height: number, call: CallContext): Reading => {
+    const reading = begin(reader, call);
+    if (height > reader.head.cursor.height)
+      throw new RpcError(status.OUT_OF_RANGE, `block ${height} is not indexed yet`);
+    return height === 0 ? reading : { ...reading, end: endOf(height) };
+  };
+
+  /** Batches of a stream, as long as they are of one chain. */
+  const guarded = async function* <T>(
+    batches: AsyncIterable<T[]>,
+    { signal }: CallContext,
+  ): AsyncGenerator<T[]> {
+    const { rollbacks } = reader.head;
+    for await (const batch of batches) {
+      if (signal.aborted || options.stopping.aborted) return;
+      if (reader.head.rollbacks !== rollbacks)
+        throw new RpcError(status.ABORTED, 'the chain was rolled back meanwhile: ask again');
+      yield batch;
+    }
+  };
+
+  return {
+    getTokenOwner: unary(options, async ({ collection_addr, token_id, height }, call) => {
+      const collection = checkAddress('collection_addr', collection_addr, account_prefix);
+      const found = await readOwner(beginAt(height, call), collection, tokenKey(token_id));
+      if (found === undefined) throw notFound(`there was no token ${token_id} in ${collection_addr}`);
+      return { owner: show.owner(found.owner), since_height: found.since };
+    }),
+    streamAccountTokens: streaming(options, async function* ({ account, height }, call) {
+      const owner = checkAddress('account', account, account_prefix);
+      for await (const batch of guarded(streamAccountTokens(beginAt(height, call), owner), call)) {
+        yield {
+          tokens: batch.map((token) => ({
+            collection_addr: show.address(token.collection),
+            token_id: tokenIdOf(token.id_key),
+            height: token.height,
+          })),
+        };
+      }
+    }),
+    streamCollectionTokens: streaming(options, async function* ({ collection_addr, height }, call) {
+      const collection = checkAddress('collection_addr', collection_addr, account_prefix);
+      for await (const batch of guarded(streamCollectionTokens(beginAt(height, call), collection), call)) {
+        yield {
+          tokens: batch.map(({ id_key, owner }) => ({
+            token_id: tokenIdOf(id_key),
+            owner: show.owner(owner),
+          })),
+        };
+      }
+    }),
+    streamChanges: streaming(options, async function* ({ from_height, to_height, collection_addr }, call) {
+      const collection = checkOptionalAddress('collection_addr', collection_addr, account_prefix);
+      const batches = streamChanges(beginAt(to_height, call), from_height, collection);
+      for await (const batch of guarded(batches, call)) yield { changes: batch.map(show.change) };
+    }),
+  };
+}

@@ -1,0 +1,64 @@
+import type { AccountKey } from '../../common/chain/address.js';
+import { holdingOf, isAccount, type ListName } from './tables.js';
+import type { TokenState } from './types.js';
+
+/** A row of `items`. */
+export interface ItemRow {
+  readonly list: ListName;
+  readonly scope: string;
+  readonly height: number;
+  readonly id_key: string;
+  readonly collection: AccountKey;
+  readonly gone: boolean;
+  /** Whether it was there before the batch. */
+  readonly was: boolean;
+  readonly at: number;
+}
+
+/** Rows of `items` of one batch: of several changes of an item the last one counts. */
+export type ItemChanges = Map<string, ItemRow>;
+
+/** Where a token stands in the lists of one state. */
+function placesIn(
+  collection: AccountKey,
+  state: TokenState | undefined,
+): readonly (readonly [ListName, string, number])[] {
+  if (state === undefined || state.burnt) return [];
+  const { owner, height } = state;
+  const ofCollection = [
+    ['collection', collection, 0],
+    ['collection_height', collection, height],
+  ] as const;
+  if (!isAccount(owner)) return ofCollection;
+  const holding = holdingOf(owner, collection);
+  return [
+    ...ofCollection,
+    ['owner', owner, 0],
+    ['owner_height', owner, height],
+    ['holding', holding, 0],
+    ['holding_height', holding, height],
+  ];
+}
+
+/** Notes how a token moves in its lists when one state follows another. */
+export function moveItems(
+  changes: ItemChanges,
+  collection: AccountKey,
+  id_key: string,
+  before: TokenState | undefined,
+  after: TokenState,
+): void {
+  const keyOf = ([list, scope, height]: readonly [ListName, string, number]) =>
+    `${list}/${height}/${scope}/${collection}/${id_key}`;
+  const [old, now] = [placesIn(collection, before), placesIn(collection, after)];
+  const [oldKeys, nowKeys] = [new Set(old.map(keyOf)), new Set(now.map(keyOf))];
+  const note = (place: readonly [ListName, string, number], gone: boolean): void => {
+    const key = keyOf(place);
+    const [list, scope, height] = place;
+    // An item that leaves first was there before the batch, one that comes first was not.
+    const was = changes.get(key)?.was ?? gone;
+    changes.set(key, { list, scope, height, id_key, collection, gone, was, at: after.at });
+  };
+  for (const place of old) if (!nowKeys.has(keyOf(place))) note(place, true);
+  for (const place of now) if (!oldKeys.has(keyOf(place))) note(place, false);
+}

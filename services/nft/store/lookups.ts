@@ -1,0 +1,144 @@
+import type { AccountKey } from '../../common/chain/address.js';
+import { type Database, tuple } from '../../common/clickhouse/database.js';
+import type { Creation, ObjectToken } from './known.js';
+import { countKey } from './known.js';
+import { originOf } from './origin.js';
+import type { Tables } from './tables.js';
+import type { CountPlace } from './touched.js';
+import { type Birth, type Origin, type TokenState, tokenName } from './types.js';
+
+/*
+ * Look-ups of the one writer. They see every row there is: nothing lies above the cursor
+ * when it looks.
+ */
+
+/** Keys that go into one statement. */
+const keysAtOnce = 1_000;
+
+/** A token's place. */
+export interface TokenPlace {
+  readonly collection: AccountKey;
+  readonly id_key: string;
+}
+
+async function inParts<K, R>(keys: readonly K[], read: (some: readonly K[]) => Promise<R[]>): Promise<R[]> {
+  const rows: R[] = [];
+  for (let start = 0; start < keys.length; start += keysAtOnce)
+    for (const row of await read(keys.slice(start, start + keysAtOnce))) rows.push(row);
+  return rows;
+}
+
+const write = (name: string) => ({ name: `nft.${name}`, priority: 'write' as const });
+
+/** Columns of a token's state. */
+export const tokenColumns =
+  'collection, id_key, object, owner, uri, burnt, minted_at, height, timestamp, tx_count, last_tx, at';
+
+/** The states of tokens that ever were, by name. */
+export async function lookUpTokens(
+  database: Database,
+  tables: Tables,
+  places: readonly TokenPlace[],
+): Promise<Map<string, TokenState>> {
+  const rows = await inParts(places, (some) =>
+    database.rows<TokenState & TokenPlace>(
+      `SELECT ${tokenColumns} FROM ${tables.of('tokens')} WHERE (collection, id_key) IN {places:Array(Tuple(String, String))}`,
+      { places: some.map(({ collection, id_key }) => tuple([collection, id_key])) },
+      write('look_up_tokens'),
+    ),
+  );
+  const found = new Map<string, TokenState>();
+  for (const { collection, id_key, ...state } of rows) {
+    const name = tokenName(collection, id_key);
+    if ((found.get(name)?.at ?? -1) < state.at) found.set(name, state);
+  }
+  return found;
+}
+
+/** Which tokens objects are; those that are none are missing. */
+export async function lookUpObjects(
+  database: Database,
+  tables: Tables,
+  objects: readonly AccountKey[],
+): Promise<Map<AccountKey, ObjectToken>> {
+  const rows = await inParts(objects, (some) =>
+    database.rows<ObjectToken & { object: AccountKey }>(
+      `SELECT object, collection, id_key FROM ${tables.of('objects')} WHERE object IN {objects:Array(String)}`,
+      { objects: some },
+      write('look_up_objects'),
+    ),
+  );
+  return new Map(rows.map(({ object, ...token }) => [object, token]));
+}
+
+/** What the chain says of collections, up to a place. */
+export async function lookUpOrigins(
+  database: Database,
+  tables: Tables,
+  collections: readonly AccountKey[],
+  end: number = Number.MAX_SAFE_INTEGER,
+): Promise<Map<AccountKey, Origin>> {
+  const rows = await inParts(collections, (some) =>
+    database.rows<Birth>(
+      `SELECT collection, kind, born_at, creator, name, timestamp, at FROM ${tables.of('births')} WHERE collection IN {collections:Array(String)} AND at <= {end:UInt64}`,
+      { collections: some, end },
+      write('look_up_births'),
+    ),
+  );
+  const births = new Map<AccountKey, Birth[]>();
+  for (const row of rows) births.set(row.collection, [...(births.get(row.collection) ?? []), row]);
+  const origins = new Map<AccountKey, Origin>();
+  for (const [collection, some] of births) {
+    const origin = originOf(some);
+    if (origin !== undefined) origins.set(collection, origin);
+  }
+  return origins;
+}
+
+/** Who created contracts. */
+export async function lookUpContracts(
+  database: Database,
+  tables: Tables,
+  contracts: readonly AccountKey[],
+): Promise<Map<AccountKey, Creation>> {
+  const rows = await inParts(contracts, (some) =>
+    database.rows<Creation & { contract: AccountKey }>(
+      `SELECT contract, creator, timestamp, at FROM ${tables.of('contracts')} WHERE contract IN {contracts:Array(String)} ORDER BY at DESC`,
+      { contracts: some },
+      write('look_up_contracts'),
+    ),
+  );
+  return new Map(rows.map(({ contract, ...creation }) => [contract, creation]));
+}
+
+/** Names at home of classes that came over IBC; the newest counts. */
+export async function lookUpClasses(
+  database: Database,
+  tables: Tables,
+  names: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await inParts(names, (some) =>
+    database.rows<{ class_name: string; origin_name: string }>(
+      `SELECT class_name, origin_name FROM ${tables.of('classes')} WHERE class_name IN {names:Array(String)} ORDER BY at`,
+      { names: some },
+      write('look_up_classes'),
+    ),
+  );
+  return new Map(rows.map(({ class_name, origin_name }) => [class_name, origin_name]));
+}
+
+/** How many tokens owners have in collections, by countKey; those that never had any are missing. */
+export async function lookUpCounts(
+  database: Database,
+  tables: Tables,
+  places: readonly CountPlace[],
+): Promise<Map<string, number>> {
+  const rows = await inParts(places, (some) =>
+    database.rows<CountPlace & { n: number }>(
+      `SELECT owner, collection, argMax(c.n, c.at) AS n FROM ${tables.of('counts')} AS c WHERE (owner, collection) IN {places:Array(Tuple(String, String))} GROUP BY owner, collection`,
+      { places: some.map(({ owner, collection }) => tuple([owner, collection])) },
+      write('look_up_counts'),
+    ),
+  );
+  return new Map(rows.map(({ owner, collection, n }) => [countKey(owner, collection), n]));
+}

@@ -1,0 +1,83 @@
+import type { Database } from '../../common/clickhouse/database.js';
+import { endOf } from './place.js';
+import type { TableName, Tables } from './tables.js';
+
+/** Called between any two writes, so that tests can stop right there. */
+export type FaultPoint = (point: string) => void | Promise<void>;
+
+const above = 'at > {end:UInt64}';
+
+/**
+ * Tables in the order in which they are cut: the cursor was lowered before, and the changes
+ * go last of all, by themselves, since what they tell of is made again first.
+ */
+const cut: readonly TableName[] = [
+  'history',
+  'tokens',
+  'items',
+  'counts',
+  'objects',
+  'contracts',
+  'births',
+  'classes',
+  'asks',
+  'uris',
+  'jobs',
+  'collection_order',
+  'collections',
+];
+
+/** Removes rows, after a look whether there are any: a DELETE that finds nothing is still slow. */
+export async function removeWhere(
+  database: Database,
+  tables: Tables,
+  name: TableName,
+  condition: string,
+  params: Readonly<Record<string, unknown>>,
+  fault: FaultPoint,
+): Promise<number> {
+  const options = { name: 'nft.remove', priority: 'write' as const };
+  const [found] = await database.rows<{ n: number }>(
+    `SELECT count() AS n FROM ${tables.of(name)} WHERE ${condition}`,
+    params,
+    options,
+  );
+  if (found === undefined || found.n === 0) return 0;
+  await fault(`remove ${name}`);
+  // Lightweight: it marks rows, where ALTER TABLE DELETE would write whole parts anew.
+  await database.command(`DELETE FROM ${tables.removable(name)} WHERE ${condition}`, params, options);
+  return found.n;
+}
+
+/** Lowers the cursor: what lies above it does not exist from here on. */
+export function removeBlocksAbove(
+  database: Database,
+  tables: Tables,
+  height: number,
+  fault: FaultPoint,
+): Promise<number> {
+  return removeWhere(database, tables, 'blocks', 'height > {height:UInt64}', { height }, fault);
+}
+
+/** Removes what the blocks above a height had caused, but for the changes themselves. */
+export async function removeCausedAbove(
+  database: Database,
+  tables: Tables,
+  height: number,
+  fault: FaultPoint,
+): Promise<number> {
+  let removed = 0;
+  for (const name of cut)
+    removed += await removeWhere(database, tables, name, above, { end: endOf(height) }, fault);
+  return removed;
+}
+
+/** Removes the changes above a height: nothing is left then to be made again. */
+export function removeChangesAbove(
+  database: Database,
+  tables: Tables,
+  height: number,
+  fault: FaultPoint,
+): Promise<number> {
+  return removeWhere(database, tables, 'changes', above, { end: endOf(height) }, fault);
+}

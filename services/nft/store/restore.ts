@@ -1,0 +1,118 @@
+import { type Database, tuple } from '../../common/clickhouse/database.js';
+import { insertAll, insertInto } from './insert.js';
+import { type ItemChanges, moveItems } from './items.js';
+import type { TokenPlace } from './lookups.js';
+import { endOf } from './place.js';
+import type { FaultPoint } from './remove.js';
+import { isAccount, type Tables } from './tables.js';
+import { replay } from './token.js';
+import type { CountPlace } from './touched.js';
+import { type Change, type TokenState, tokenName } from './types.js';
+
+/*
+ * Tokens that changed above a height had other rows before, and merges may have dropped
+ * those for the newer ones. They are made again from the tokens' histories. This may be cut
+ * short anywhere and done again: the changes that it goes by are removed after it.
+ */
+
+/** Tokens that are restored together. */
+const tokensAtOnce = 1_000;
+
+const changeColumns =
+  'at, collection, id_key, kind, previous_owner, owner, uri, object, ord, listed, tx_hash, timestamp';
+const options = { name: 'nft.restore', priority: 'write' as const };
+
+/** Makes the rows again that changes above a height may have replaced. Their own rows are removed already. */
+export async function restoreUpTo(
+  database: Database,
+  tables: Tables,
+  height: number,
+  fault: FaultPoint,
+): Promise<void> {
+  const end = endOf(height);
+  let after: TokenPlace = { collection: '', id_key: '' };
+  for (;;) {
+    const places = await database.rows<TokenPlace>(
+      `SELECT collection, id_key FROM ${tables.of('changes')} WHERE at > {end:UInt64} AND (collection, id_key) > ({collection:String}, {id_key:String}) GROUP BY collection, id_key ORDER BY collection, id_key LIMIT {limit:UInt64}`,
+      { end, ...after, limit: tokensAtOnce },
+      options,
+    );
+    const last = places.at(-1);
+    if (last === undefined) break;
+    await restoreTokens(database, tables, places, end, fault);
+    after = last;
+  }
+  await restoreCounts(database, tables, end, fault);
+}
+
+async function restoreTokens(
+  database: Database,
+  tables: Tables,
+  places: readonly TokenPlace[],
+  end: number,
+  fault: FaultPoint,
+): Promise<void> {
+  const changes = await database.rows<Change>(
+    `SELECT ${changeColumns} FROM ${tables.of('history')} WHERE (collection, id_key) IN {places:Array(Tuple(String, String))} AND at <= {end:UInt64} ORDER BY at`,
+    { places: places.map(({ collection, id_key }) => tuple([collection, id_key])), end },
+    options,
+  );
+  const states = new Map<string, TokenPlace & TokenState>();
+  const items: ItemChanges = new Map();
+  for (const change of changes) {
+    const { collection, id_key } = change;
+    const name = tokenName(collection, id_key);
+    const before = states.get(name);
+    const state = replay(before, change);
+    moveItems(items, collection, id_key, before, state);
+    states.set(name, { collection, id_key, ...state });
+  }
+  await insertAll(
+    database,
+    tables,
+    [
+      ['tokens', [...states.values()].map((row) => JSON.stringify(row))],
+      // Nothing of them is above the cursor.
+      ['items', [...items.values()].map((row) => JSON.stringify({ ...row, was: !row.gone }))],
+    ],
+    fault,
+  );
+}
+
+/** Counts whose tokens changed, from the lists as they are now. */
+async function restoreCounts(
+  database: Database,
+  tables: Tables,
+  end: number,
+  fault: FaultPoint,
+): Promise<void> {
+  const moved = await database.rows<{ collection: string; who: string }>(
+    `SELECT DISTINCT collection, arrayJoin([previous_owner, owner]) AS who FROM ${tables.of('changes')} AS c WHERE at > {end:UInt64}`,
+    { end },
+    options,
+  );
+  const places = new Map<string, CountPlace>();
+  for (const { collection, who } of moved) {
+    places.set(`/${collection}`, { owner: '', collection });
+    if (isAccount(who)) places.set(`${who}/${collection}`, { owner: who, collection });
+  }
+  const keys = [...places];
+  for (let start = 0; start < keys.length; start += tokensAtOnce) {
+    const some = new Map(keys.slice(start, start + tokensAtOnce));
+    const counted = await database.rows<{ scope: string; n: number }>(
+      `SELECT scope, countIf(NOT gone) AS n FROM (SELECT scope, argMax(i.gone, i.at) AS gone FROM ${tables.of('items')} AS i WHERE list IN ('collection', 'holding') AND scope IN {scopes:Array(String)} GROUP BY scope, id_key) GROUP BY scope`,
+      {
+        scopes: [...some.values()].map(({ owner, collection }) =>
+          owner === '' ? collection : `${owner}/${collection}`,
+        ),
+      },
+      options,
+    );
+    const found = new Map(counted.map(({ scope, n }) => [scope, n]));
+    const rows = [...some.values()].map(({ owner, collection }) => {
+      const n = found.get(owner === '' ? collection : `${owner}/${collection}`) ?? 0;
+      return JSON.stringify({ owner, collection, n, before: n, at: end });
+    });
+    await insertInto(database, tables, 'counts', rows, fault);
+  }
+}

@@ -1,0 +1,205 @@
+import type { Database } from '../../common/clickhouse/database.js';
+import type { Target } from '../../common/clickhouse/migrate.js';
+import type { Cursor } from '../../common/consume.js';
+import type { Log } from '../../common/log.js';
+import { createMutex } from '../../common/mutex.js';
+import { createSlices } from '../../common/slices.js';
+import type { DecodeOptions, NftBlock } from '../decode/types.js';
+import { addBlock, emptyBatch } from './batch.js';
+import { claimChain } from './chain.js';
+import { nothing, readCursor, readHashes } from './cursor.js';
+import { type Details, readVersion, saveDetailsBelow, writeDetails } from './details.js';
+import { insertAll, insertInto } from './insert.js';
+import { createMemory, type ResolveObjects } from './memory.js';
+import { placeOf } from './place.js';
+import { type FaultPoint, removeBlocksAbove, removeCausedAbove, removeChangesAbove } from './remove.js';
+import { restoreUpTo } from './restore.js';
+import { rowsOf } from './rows.js';
+import { tablesOf } from './tables.js';
+
+export interface StoreOptions {
+  readonly database: Database;
+  readonly target: Target;
+  readonly vm: DecodeOptions['vm'];
+  readonly log: Log;
+  /** Called between any two writes. */
+  readonly fault?: FaultPoint | undefined;
+  readonly resolveObjects?: ResolveObjects | undefined;
+  /** Told when more blocks are whole. */
+  readonly onWritten?: (cursor: Cursor) => void;
+  /** Told when more is known of collections and tokens. */
+  readonly onDetails?: () => void;
+  /** Told where the tables are found, after a start or a failure. */
+  readonly onRecovered?: (cursor: Cursor) => void;
+  /** Told before anything above a height is removed. */
+  readonly onUnwind?: (cursor: Cursor) => void;
+  /** How many tokens to keep in memory. */
+  readonly capacity?: number;
+}
+
+/**
+ * The tables as their one writer sees them. Every method that writes leaves them, whatever
+ * it is interrupted by, in a state that `recover` turns into one that an undisturbed run
+ * could have left.
+ */
+export interface NftStore {
+  /** Ties the tables to a chain. @throws UserError when they hold another one. */
+  claim(chain_id: string, vm_type: string): Promise<void>;
+  /** Removes what a crash left above the cursor, and says where it is. */
+  recover(): Promise<Cursor>;
+  /** Writes the blocks right after the cursor. @throws Error when they are not those. */
+  writeBlocks(blocks: readonly NftBlock[]): Promise<void>;
+  /**
+   * Writes what was learnt from the node.
+   *
+   * @param generation the one before the node was asked: what belongs to another is dropped,
+   *   since it may be about blocks that are gone.
+   */
+  writeDetails(details: Details, generation: number): Promise<boolean>;
+  /** Removes every block above a height; 0 removes all. */
+  unwind(height: number): Promise<void>;
+  /** The blocks between two heights, inclusive, ascending. */
+  hashes(from: number, to: number): Promise<Cursor[]>;
+  readonly cursor: Cursor;
+  /** Changes whenever blocks were removed. */
+  readonly generation: number;
+}
+
+/** Memory for 100,000 tokens is about 50 MB. */
+const defaultCapacity = 100_000;
+
+/** What is written together at most: large inserts are cheaper by the row, but hold up those who read. */
+const [eventsAtOnce, blocksAtOnce] = [10_000, 1_000];
+
+/** Opens the tables for writing; they must have been migrated. */
+export function createNftStore(options: StoreOptions): NftStore {
+  const { database, log, vm } = options;
+  const tables = tablesOf(options.target);
+  const fault = options.fault ?? (() => {});
+  const exclusive = createMutex();
+  const memory = createMemory({
+    database,
+    tables,
+    vm,
+    capacity: options.capacity ?? defaultCapacity,
+    resolveObjects: options.resolveObjects,
+  });
+  let cursor: Cursor = nothing;
+  let generation = 0;
+  let version = 0;
+  // After a failure nobody knows what is in the tables, until `recover` has looked.
+  let isClean = false;
+  const nextVersion = (): number => {
+    version = Math.max(version + 1, Date.now() * 1000);
+    return version;
+  };
+
+  const writeSome = async (blocks: readonly NftBlock[]): Promise<void> => {
+    const known = await memory.know(blocks);
+    const batch = emptyBatch();
+    const slice = createSlices();
+    for (const [object, token] of known.learnt)
+      batch.objects.push({ object, ...token, at: placeOf(blocks[0]?.height ?? 0, 0) });
+    for (const block of blocks) {
+      addBlock(batch, known, block, vm);
+      await slice();
+    }
+    await insertAll(database, tables, rowsOf(batch, nextVersion()), fault);
+    await insertInto(
+      database,
+      tables,
+      'blocks',
+      batch.blocks.map((row) => JSON.stringify(row)),
+      fault,
+    );
+    memory.keep(known);
+    await fault('written');
+    const { height, hash } = blocks.at(-1) as NftBlock;
+    cursor = { height, hash };
+    options.onWritten?.(cursor);
+  };
+
+  /** Cuts the tables to a height, and what memory knows of them. */
+  const cutTo = async (to: Cursor): Promise<void> => {
+    isClean = false;
+    generation += 1;
+    memory.clear();
+    version = Math.max(version, await readVersion(database, tables));
+    await removeBlocksAbove(database, tables, to.height, fault);
+    await saveDetailsBelow(database, tables, to.height, vm === 'move', nextVersion, fault);
+    const removed = await removeCausedAbove(database, tables, to.height, fault);
+    await restoreUpTo(database, tables, to.height, fault);
+    await removeChangesAbove(database, tables, to.height, fault);
+    if (removed > 0) log.warn({ rows: removed, height: to.height }, 'removed what lay above the cursor');
+    cursor = to;
+    isClean = true;
+  };
+
+  return {
+    claim: (chain_id, vm_type) => exclusive(() => claimChain(database, tables, chain_id, vm_type)),
+    get cursor() {
+      return cursor;
+    },
+    get generation() {
+      return generation;
+    },
+    recover: () =>
+      exclusive(async () => {
+        const found = await readCursor(database, tables);
+        await cutTo(found);
+        options.onRecovered?.(found);
+        return found;
+      }),
+    writeBlocks: (blocks) =>
+      exclusive(async () => {
+        if (!isClean) throw new Error('the tables must be recovered before they are written again');
+        isClean = false;
+        for (const some of split(blocks)) {
+          checkFollows(cursor, some);
+          await writeSome(some);
+        }
+        isClean = true;
+      }),
+    writeDetails: (details, of) =>
+      exclusive(async () => {
+        if (!isClean || of !== generation) return false;
+        await writeDetails(database, tables, details, nextVersion, fault);
+        options.onDetails?.();
+        return true;
+      }),
+    unwind: (height) =>
+      exclusive(async () => {
+        const to = await readCursor(database, tables, height);
+        options.onUnwind?.(to);
+        await cutTo(to);
+      }),
+    hashes: (from, to) => readHashes(database, tables, from, to),
+  };
+}
+
+/** @throws Error unless the blocks are those right after the cursor, in order. */
+function checkFollows(cursor: Cursor, blocks: readonly NftBlock[]): void {
+  let { height, hash } = cursor;
+  for (const block of blocks) {
+    if (height !== 0 && (block.height !== height + 1 || block.parent_hash !== hash))
+      throw new Error(`block ${block.height} does not follow block ${height}`);
+    ({ height, hash } = block);
+  }
+}
+
+/** Cuts blocks into batches that are written one after the other; a block is never cut. */
+function split(blocks: readonly NftBlock[]): NftBlock[][] {
+  const batches: NftBlock[][] = [];
+  let [batch, events]: [NftBlock[], number] = [[], 0];
+  for (const block of blocks) {
+    const full = batch.length >= blocksAtOnce || events + block.events.length > eventsAtOnce;
+    if (batch.length > 0 && full) {
+      batches.push(batch);
+      [batch, events] = [[], 0];
+    }
+    batch.push(block);
+    events += block.events.length;
+  }
+  if (batch.length > 0) batches.push(batch);
+  return batches;
+}

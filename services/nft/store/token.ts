@@ -1,0 +1,87 @@
+import type { Owner } from '../decode/types.js';
+import { heightOf } from './place.js';
+import type { Change, ChangeKind, TokenState } from './types.js';
+
+/** What is asked of a token by an event, before it is known what it changes. */
+export interface TokenStep {
+  readonly kind: ChangeKind;
+  readonly owner?: Owner | undefined;
+  readonly uri?: string | undefined;
+  readonly object?: string | undefined;
+  readonly at: number;
+  readonly tx_hash: string;
+  readonly timestamp: string;
+  /** Whether the tx belongs to the token's list of txs. */
+  readonly listed: boolean;
+}
+
+/**
+ * How a token is after a step; undefined when the step changes nothing: a burn of what is not
+ * there, a new uri of what is not there, a tx that is listed already.
+ *
+ * A second mint moves the token, and a transfer of an unknown or a burnt one creates it: the
+ * index may have begun later than the token, and contracts may emit what they like.
+ */
+export function step(before: TokenState | undefined, what: TokenStep): TokenState | undefined {
+  const exists = before !== undefined && !before.burnt;
+  const isNewTx = what.listed && what.tx_hash !== before?.last_tx;
+  if (
+    what.kind === 'named' ? before === undefined || !isNewTx : !exists && ['burn', 'uri'].includes(what.kind)
+  )
+    return undefined;
+  const base = {
+    object: what.object ?? before?.object ?? '',
+    tx_count: (before?.tx_count ?? 0) + (isNewTx ? 1 : 0),
+    last_tx: isNewTx ? what.tx_hash : (before?.last_tx ?? ''),
+    at: what.at,
+  };
+  const changed = { ...base, height: heightOf(what.at), timestamp: what.timestamp };
+  const isNew = what.kind === 'mint' || (what.kind === 'transfer' && !exists);
+  if (isNew) {
+    const [owner, uri] = [what.owner ?? '', what.uri ?? ''];
+    return { ...changed, owner, uri, burnt: false, minted_at: what.at };
+  }
+  const { owner = '', uri = '', burnt = false, minted_at = 0 } = before ?? {};
+  switch (what.kind) {
+    case 'burn':
+      return { ...changed, owner: '', uri, burnt: true, minted_at };
+    case 'uri':
+      return { ...changed, owner, uri: what.uri ?? uri, burnt, minted_at };
+    case 'named':
+      return { ...(before as TokenState), ...base };
+    default:
+      return { ...changed, owner: what.owner ?? '', uri, burnt, minted_at };
+  }
+}
+
+/** The change that led from one state to another. */
+export function changeOf(
+  collection: string,
+  id_key: string,
+  before: TokenState | undefined,
+  after: TokenState,
+  what: TokenStep,
+): Change {
+  return {
+    at: what.at,
+    collection,
+    id_key,
+    kind: what.kind,
+    previous_owner: before?.owner ?? '',
+    owner: after.owner,
+    uri: after.uri,
+    object: after.object,
+    ord: after.tx_count,
+    listed: what.listed,
+    tx_hash: what.tx_hash,
+    timestamp: what.timestamp,
+  };
+}
+
+/** The state that a change led to: the same one that was worked out when it was written. */
+export function replay(before: TokenState | undefined, change: Change): TokenState {
+  const { kind, owner, uri, object, at, tx_hash, timestamp, listed } = change;
+  const after = step(before, { kind, owner, uri, object, at, tx_hash, timestamp, listed });
+  if (after === undefined) throw new Error(`the change at ${at} does not fit the ones before it`);
+  return after;
+}
