@@ -26,6 +26,7 @@ COPY --from=build /weft/dist dist
 COPY package.json ./
 COPY bin bin
 COPY services services
+COPY contracts/artifacts contracts/artifacts
 COPY tools/replay/recordings tools/replay/recordings
 USER node
 EXPOSE 8080 7001 7002 9090
