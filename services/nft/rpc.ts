@@ -61,6 +61,7 @@ function headHandlers(options: NftRpcOptions): Pick<NftServiceServer, 'getStatus
         details_height: Math.min(head.cursor.height, heightOf(asked)),
         details_pending: jobs.pending,
         details_failed: jobs.failed,
+        hash: head.cursor.hash,
       };
     }),
     watchHead: streaming(options, async function* (_, { signal }) {
@@ -165,7 +166,9 @@ function pastHandlers(
   ): AsyncGenerator<T[]> {
     const { rollbacks } = reader.head;
     for await (const batch of batches) {
-      if (signal.aborted || options.stopping.aborted) return;
+      if (signal.aborted) return;
+      // Not a mere end: what was sent would be taken for everything.
+      if (options.stopping.aborted) throw new RpcError(status.UNAVAILABLE, 'the service is stopping');
       if (reader.head.rollbacks !== rollbacks)
         throw new RpcError(status.ABORTED, 'the chain was rolled back meanwhile: ask again');
       yield batch;

@@ -4,6 +4,7 @@ import { type TxServiceServer, TxServiceService } from '../common/gen/indexer/tx
 import { checkPage } from '../common/page/check.js';
 import type { CallContext } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
+import { activityHandlers } from './activity.js';
 import { listByAccountAndMsgs, listByHeightAndMsgs, listByMsgs } from './read/filtered.js';
 import { indexed } from './read/indexed.js';
 import {
@@ -33,6 +34,7 @@ export function txService(options: TxRpcOptions): ServedService {
     ...txHandlers(options),
     ...evmHandlers(options),
     ...internalHandlers(options),
+    ...activityHandlers(options),
   };
   return { definition: TxServiceService, implementation: implementation as UntypedServiceImplementation };
 }
@@ -47,7 +49,7 @@ function headHandlers(options: TxRpcOptions): Pick<TxServiceServer, 'getStatus' 
     internal_tx_height: head.position.internal_height,
   });
   return {
-    getStatus: unary(options, async () => heights()),
+    getStatus: unary(options, async () => ({ ...heights(), hash: head.position.hash })),
     watchHead: streaming(options, async function* (_, { signal }) {
       const ended = AbortSignal.any([signal, options.stopping]);
       while (!ended.aborted) {
