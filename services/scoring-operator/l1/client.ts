@@ -118,13 +118,18 @@ export function createL1Client(options: L1Options): L1Client {
       }
     },
     async registration(bridge_id, signal) {
-      return registrationOf(await first(nodes, (node) => fetchBridgeInfos(node, module, { signal })), bridge_id);
+      return registrationOf(
+        await first(nodes, (node) => fetchBridgeInfos(node, module, { signal })),
+        bridge_id,
+      );
     },
     submitted: (info, stage, signal) =>
       first(nodes, async (node) => {
         const last_submitted_stage = await fetchLastSubmittedStage(node, module, info, { signal });
         const isThere = last_submitted_stage >= stage;
-        const total_l2_scores = isThere ? await fetchTotalL2Scores(node, module, stage, { signal }) : undefined;
+        const total_l2_scores = isThere
+          ? await fetchTotalL2Scores(node, module, stage, { signal })
+          : undefined;
         return { last_submitted_stage, total_l2_scores };
       }),
     async close() {

@@ -29,11 +29,10 @@ export function decide(observation: Observation, rules: Rules): Decision {
   const { l1, contract } = observation;
   if ('error' in l1) return wait('L1Unreadable', `the L1 cannot be read: ${l1.error}`);
   if (!l1.is_moving) return wait('L1StandsStill', `the time of the L1 stands still at ${utc(l1.l1_time)}`);
-  if ('error' in contract) return wait('ContractUnreadable', `the contract cannot be read: ${contract.error}`);
+  if ('error' in contract)
+    return wait('ContractUnreadable', `the contract cannot be read: ${contract.error}`);
   const seen: Seen = { l1, ...contract };
-  return (
-    checkRegistration(observation, seen) ?? checkStages(seen) ?? decideOpen(observation, rules, seen)
-  );
+  return checkRegistration(observation, seen) ?? checkStages(seen) ?? decideOpen(observation, rules, seen);
 }
 
 function checkRegistration({ registration }: Observation, { init_stage, stages }: Seen): Step {
@@ -79,7 +78,11 @@ function checkStages({ l1, stages, is_allowed }: Seen): Step {
 function decideOpen(observation: Observation, rules: Rules, { l1, stages }: Seen): Decision {
   const { stage } = openStage(stages)!;
   if (rules.stop_at_stage !== undefined && stage > rules.stop_at_stage)
-    return { kind: 'nothing', reason: 'Stopped', message: `stages after ${rules.stop_at_stage} are not wanted` };
+    return {
+      kind: 'nothing',
+      reason: 'Stopped',
+      message: `stages after ${rules.stop_at_stage} are not wanted`,
+    };
   if (stage > l1.stage)
     return { kind: 'nothing', reason: 'StageNotBegun', message: `the L1 is still in stage ${l1.stage}` };
   if (!isOver(l1, stage))
@@ -97,7 +100,10 @@ function decideOpen(observation: Observation, rules: Rules, { l1, stages }: Seen
       `nobody has a score in stage ${stage}: it is finalized empty only on a person's word (allow_empty)`,
     );
   if (rules.approval === 'Manual' && (rules.approved_stage === undefined || rules.approved_stage < stage))
-    return wait('ApprovalNeeded', `stage ${stage} is scored and read back: its finalization waits for approval`);
+    return wait(
+      'ApprovalNeeded',
+      `stage ${stage} is scored and read back: its finalization waits for approval`,
+    );
   if (!isClosable(l1, stage, rules.margin_s))
     return wait(
       'MarginNotOver',
@@ -111,9 +117,16 @@ function decideOpen(observation: Observation, rules: Rules, { l1, stages }: Seen
 function score({ indexer, window }: Observation, stage: bigint): Decision {
   if ('error' in indexer) return wait('IndexerUnreadable', `the index cannot be read: ${indexer.error}`);
   if (window === undefined || window.kind === 'error')
-    return wait('IndexerUnreadable', `the blocks of stage ${stage} cannot be looked up: ${window?.error ?? ''}`);
+    return wait(
+      'IndexerUnreadable',
+      `the blocks of stage ${stage} cannot be looked up: ${window?.error ?? ''}`,
+    );
   if (window.kind === 'unknown') return wait('WindowUnknown', window.message);
-  if (window.kind === 'behind' || window.window.end_time > indexer.time || window.window.to_height >= indexer.height)
+  if (
+    window.kind === 'behind' ||
+    window.window.end_time > indexer.time ||
+    window.window.to_height >= indexer.height
+  )
     return wait(
       'IndexerBehind',
       `stage ${stage} ended at ${utc(window.kind === 'behind' ? window.end_time : window.window.end_time)}, the index has reached block ${indexer.height} of ${utc(indexer.time)}`,
