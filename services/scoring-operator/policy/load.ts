@@ -5,10 +5,9 @@ import { PolicyError } from './errors.js';
 import { parsePolicy } from './parse.js';
 import type { Policy } from './policy.js';
 
-/** A policy with the folder that its relative paths start from. */
+/** A policy with its text. */
 export interface LoadedPolicy {
   readonly policy: Policy;
-  readonly folder: string;
   /** The text as it was read, to be kept with the run. */
   readonly text: string;
 }
@@ -25,9 +24,6 @@ export async function loadPolicy(path: string, account_prefix: string): Promise<
   } catch (error) {
     throw new PolicyError(path, [`cannot be read: ${messageOf(error)}`]);
   }
-  return {
-    policy: parsePolicy(text, { from: path, account_prefix }),
-    folder: dirname(resolve(path)),
-    text,
-  };
+  const folder = dirname(resolve(path));
+  return { policy: parsePolicy(text, { from: path, account_prefix, folder }), text };
 }

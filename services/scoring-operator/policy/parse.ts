@@ -14,6 +14,8 @@ export interface ParseOptions {
   readonly from: string;
   /** Prefix of bech32 accounts of the rollup. */
   readonly account_prefix: string;
+  /** Where relative paths start from; default: where the process runs. */
+  readonly folder?: string | undefined;
 }
 
 /** Words of the explanation that no rule may take. */
@@ -39,12 +41,13 @@ export function parsePolicy(text: string, options: ParseOptions): Policy {
  *
  * @throws PolicyError with every mistake at once.
  */
-export function policyOf(value: unknown, { from, account_prefix }: ParseOptions): Policy {
+export function policyOf(value: unknown, options: ParseOptions): Policy {
+  const { from, account_prefix, folder = '.' } = options;
   const misfits = schemaMistakes(value);
   // What does not fit the schema cannot be looked at closer.
   if (misfits.length > 0) throw new PolicyError(from, misfits);
   const mistakes: string[] = [];
-  const policy = readPolicy(value as PolicyJson, account_prefix, mistakes);
+  const policy = readPolicy(value as PolicyJson, checksOf(account_prefix, folder, mistakes));
   if (mistakes.length > 0) throw new PolicyError(from, mistakes);
   return { ...policy, hash: hashOf(policy) };
 }
@@ -88,13 +91,15 @@ interface RuleJson {
 
 /** Reads values and collects what is wrong with them. */
 interface Checks {
+  readonly folder: string;
   account(text: string, path: string): AccountKey;
   decimal(value: Decimal | undefined, path: string): Rational | undefined;
   mistake(text: string): void;
 }
 
-function checksOf(account_prefix: string, mistakes: string[]): Checks {
+function checksOf(account_prefix: string, folder: string, mistakes: string[]): Checks {
   return {
+    folder,
     account(text, path) {
       const key = parseAccount(text, account_prefix);
       if (key === undefined)
@@ -117,8 +122,7 @@ function checksOf(account_prefix: string, mistakes: string[]): Checks {
   };
 }
 
-function readPolicy(json: PolicyJson, account_prefix: string, mistakes: string[]): Omit<Policy, 'hash'> {
-  const checks = checksOf(account_prefix, mistakes);
+function readPolicy(json: PolicyJson, checks: Checks): Omit<Policy, 'hash'> {
   const whole = (name: 'minimum' | 'cap' | 'fit_total'): bigint | undefined => {
     const value = checks.decimal(json[name], name)?.numerator;
     if (value !== undefined && value > largestTotal)
@@ -193,7 +197,7 @@ function readRule(json: RuleJson, path: string, checks: Checks): Rule {
   }
 }
 
-function readSource(json: RuleJson, path: string, { mistake }: Checks) {
+function readSource(json: RuleJson, path: string, { mistake, folder }: Checks) {
   const location = json.url ?? json.file ?? '';
   if ((json.url === undefined) === (json.file === undefined)) mistake(`${path} needs either file or url`);
   if (json.url !== undefined) {
@@ -205,6 +209,7 @@ function readSource(json: RuleJson, path: string, { mistake }: Checks) {
   }
   return {
     location,
+    folder,
     is_url: json.url !== undefined,
     sha256: json.sha256?.toLowerCase(),
     duplicates: json.duplicates ?? 'refuse',
@@ -221,7 +226,8 @@ const selectorOf = (text: string): string =>
 
 /** SHA-256 of what a policy means; names and descriptions are part of it. */
 function hashOf(policy: Omit<Policy, 'hash'>): string {
-  const spelling = JSON.stringify(policy, (_, value: unknown) => {
+  const spelling = JSON.stringify(policy, (name, value: unknown) => {
+    if (name === 'folder') return undefined; // the same policy on another machine
     if (typeof value === 'bigint') return value.toString();
     return value instanceof Set ? [...value].sort() : value;
   });

@@ -58,8 +58,10 @@ export interface NftsRule extends RuleBase {
 /** Takes values from elsewhere. */
 export interface SourceRule extends RuleBase {
   readonly kind: 'source';
-  /** Path or URL. */
+  /** Path or URL, as the policy has it. */
   readonly location: string;
+  /** Where relative paths start from. */
+  readonly folder: string;
   readonly is_url: boolean;
   /** Lower-case hex; undefined when any bytes are taken. */
   readonly sha256: string | undefined;
