@@ -52,7 +52,7 @@ export function compute(policy: Policy, facts: Facts): Computation {
     cappedOf(policy, account, points.total(account) / points.denominator),
   );
   const sum = capped.reduce((total, step) => total + step.capped, 0n);
-  const steps = capped.map((step) => ({ ...step, amount: fitted(policy, step.capped, sum) }));
+  const steps = capped.map((step) => ({ ...step, amount: fittedAmount(policy, step.capped, sum) }));
   const total = steps.reduce((whole, { amount }) => whole + amount, 0n);
   if (total > largestTotal) throw new ScoringError(tooLarge(policy, total));
   const scores = steps
@@ -68,8 +68,8 @@ export function hashScores(scores: readonly Score[]): string {
   return hash.digest('hex');
 }
 
-/** Exclusions, the minimum and the cap. */
-function cappedOf(policy: Policy, account: AccountKey, whole: bigint): Omit<Steps, 'amount'> {
+/** What exclusions, the minimum and the cap make of an account's whole points. */
+export function cappedOf(policy: Policy, account: AccountKey, whole: bigint): Omit<Steps, 'amount'> {
   const none = ((): NoScore | undefined => {
     if (policy.exclude.has(account)) return 'excluded';
     if (account === zeroAccount) return 'zero_address';
@@ -85,7 +85,8 @@ function cappedOf(policy: Policy, account: AccountKey, whole: bigint): Omit<Step
   };
 }
 
-function fitted({ fit_total }: Policy, amount: bigint, sum: bigint): bigint {
+/** What fit_total makes of an amount when all add up to the sum. */
+export function fittedAmount({ fit_total }: Policy, amount: bigint, sum: bigint): bigint {
   return fit_total === undefined || sum <= fit_total ? amount : (amount * fit_total) / sum;
 }
 

@@ -1,6 +1,6 @@
 import { type AccountKey, parseAccount, toHex } from '../../common/chain/address.js';
 import { invalidArgument } from '../../common/errors.js';
-import { compute, type NoScore, type Steps } from './compute.js';
+import { cappedOf, compute, fittedAmount, type NoScore, type Steps } from './compute.js';
 import type { Facts } from './facts.js';
 import { type Points, pointsOf, type RulePoints } from './points.js';
 import type { Policy, Rule } from './policy.js';
@@ -20,19 +20,13 @@ export function explain(policy: Policy, facts: Facts, address: string, account_p
     throw invalidArgument(`${JSON.stringify(address.slice(0, 100))} is neither bech32 nor 0x hex`);
   if (account.length !== 40)
     return [{ rule: 'no_score', text: `${toHex(account)} has 32 bytes: a score needs 20`, amount: 0n }];
-  const { steps, sum } = compute(policy, facts);
   const points = pointsOf(policy, facts);
-  const found = steps.find((step) => step.account === account) ?? untouched(account);
-  return [...ruleReasons(points, account), ...endReasons(policy, found, sum)];
+  const step = cappedOf(policy, account, points.total(account) / points.denominator);
+  // What the others have matters for fit_total alone.
+  const sum = policy.fit_total === undefined ? step.capped : compute(policy, facts).sum;
+  const amount = fittedAmount(policy, step.capped, sum);
+  return [...ruleReasons(points, account), ...endReasons(policy, { ...step, amount }, sum)];
 }
-
-const untouched = (account: AccountKey): Steps => ({
-  account,
-  whole: 0n,
-  none: 'below_one',
-  capped: 0n,
-  amount: 0n,
-});
 
 function ruleReasons(points: Points, account: AccountKey): Reason[] {
   let sum = 0n;

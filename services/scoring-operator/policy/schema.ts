@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { packageRoot } from '../../common/paths.js';
 
 /** The JSON schema of policies, for editors and documentation. */
@@ -12,13 +12,25 @@ export function shown(value: unknown): string {
   return text.length > 100 ? `${text.slice(0, 100)}...` : text;
 }
 
+/** Made when it is first needed: compiling takes longer than anything else here. */
+let validator: ValidateFunction | undefined;
+
+function compiled(): ValidateFunction {
+  validator ??= new Ajv2020({
+    allErrors: true,
+    discriminator: true,
+    verbose: true,
+    allowUnionTypes: true,
+  }).compile(JSON.parse(readFileSync(policySchemaFile, 'utf8')));
+  return validator;
+}
+
 /**
  * Every way in which a value does not fit the schema, in words: the path, the value, and what
  * would be right. Empty when it fits.
  */
 export function schemaMistakes(value: unknown): string[] {
-  const ajv = new Ajv2020({ allErrors: true, discriminator: true, verbose: true, allowUnionTypes: true });
-  const validate = ajv.compile(JSON.parse(readFileSync(policySchemaFile, 'utf8')));
+  const validate = compiled();
   if (validate(value)) return [];
   return [...new Set((validate.errors ?? []).map(inWords))];
 }

@@ -13,7 +13,7 @@ export class PolicyTextError extends Error {
  * @throws PolicyTextError
  */
 export function readPolicyText(text: string): unknown {
-  const document = parseDocument(text, { uniqueKeys: true, logLevel: 'silent', prettyErrors: true });
+  const document = parseDocument(text, { uniqueKeys: true, prettyErrors: true });
   const [problem] = [...document.errors, ...document.warnings];
   if (problem !== undefined) throw new PolicyTextError(problem.message.split('\n')[0] ?? problem.message);
   visit(document, {
