@@ -8,7 +8,7 @@ const mistakesShown = 20;
 /** What a file of scores says, or every mistake in it. */
 export type CsvReading =
   | { readonly measure: Measure; readonly mistakes?: undefined }
-  | { readonly mistakes: readonly string[] };
+  | { readonly measure?: undefined; readonly mistakes: readonly string[] };
 
 /**
  * Reads lines of `address,score`. An optional first line `address,score`, empty lines and
