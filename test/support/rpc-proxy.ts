@@ -31,7 +31,7 @@ export interface RpcProxy {
   /** How often a method was asked for. */
   count(method: string): number;
   /** What happens from now on; undefined again for nothing. */
-  meddle: ((request: PassingRequest, nth: number) => Meddling) | undefined;
+  meddle: ((request: PassingRequest, nth: number) => Meddling | Promise<Meddling>) | undefined;
   stop(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       const body = Buffer.concat(chunks).toString();
       const { id, method, params } = JSON.parse(body) as { id: number } & PassingRequest;
       requests.push({ method, params });
-      const meddling = proxy.meddle?.({ method, params }, count(method));
+      const meddling = await proxy.meddle?.({ method, params }, count(method));
       if (meddling === 'refuse') return void request.socket.destroy();
       let reply: RpcReply;
       if (typeof meddling === 'object') reply = meddling;

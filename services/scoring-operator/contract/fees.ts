@@ -35,13 +35,14 @@ export async function fetchPrices(rpc: EvmRpc): Promise<PriceFacts> {
 
 /**
  * What to offer for gas. With a base fee: two blocks' rise of it and the priority fee, and never
- * less than eth_gasPrice, because rollups take the whole offer as the fee and know a least one.
- * Free stays free.
+ * less than eth_gasPrice. No more than that, because rollups take the whole offer as the fee. The
+ * priority fee counts as far as eth_gasPrice has it: where that is 0, gas is free, whatever a node's
+ * default for tips.
  */
 export function offerPrice({ gas_price, base_fee, priority_fee }: PriceFacts): GasPrice {
   if (base_fee === undefined) return { gas_price };
-  const max_fee = most(base_fee + base_fee / 4n + priority_fee, gas_price);
-  return { max_fee, max_priority_fee: least(priority_fee, max_fee) };
+  const tip = least(priority_fee, most(gas_price - base_fee, 0n));
+  return { max_fee: most(base_fee + base_fee / 4n + tip, gas_price), max_priority_fee: tip };
 }
 
 /**
@@ -59,8 +60,12 @@ export function raisePrice(old: GasPrice, now: GasPrice, may_pay: boolean): GasP
 }
 
 // Math.min and Math.max take no bigint.
-const [least, most] = [pick((a, b) => a < b), pick((a, b) => a > b)];
-
-function pick(isBetter: (a: bigint, b: bigint) => boolean): (a: bigint, b: bigint) => bigint {
-  return (a, b) => (isBetter(a, b) ? a : b);
+function least(a: bigint, b: bigint): bigint {
+  return [a, b].sort(ascending)[0] as bigint;
 }
+
+function most(a: bigint, b: bigint): bigint {
+  return [a, b].sort(ascending)[1] as bigint;
+}
+
+const ascending = (a: bigint, b: bigint): number => (a < b ? -1 : 1);

@@ -73,18 +73,25 @@ export interface Watch {
 /** Every how many looks the node is asked whether it still holds a tx. */
 const looksBetweenAsking = 5;
 
+/** When waiting ends, in milliseconds since the epoch. */
+export interface Patience {
+  /** Then the newest version counts as stuck, unless its nonce is used: that leaves nothing to replace. */
+  readonly stuck_at: number;
+  /** Then waiting ends in any case. */
+  readonly deadline: number;
+}
+
 /**
  * Looks by hash and by nonce until a version is in a block, the nonce is used by another, or time is
  * up; sends the newest bytes again while the node does not hold them. Never throws: something was
  * sent, and only its fate ends the waiting, not a node that fails meanwhile.
  *
- * @param until milliseconds since the epoch.
  * @param is_held whether the node is known to hold the newest version.
  */
 export async function waitFor(
   watch: Watch,
   flight: Flight,
-  until: number,
+  { stuck_at, deadline }: Patience,
   is_held: boolean,
 ): Promise<Outcome> {
   const { request, fields } = flight;
@@ -107,9 +114,8 @@ export async function waitFor(
     } catch (error) {
       log.debug({ nonce: fields.nonce }, `${request.what}: ${(error as Error).message}`);
     }
-    // A used nonce leaves nothing to replace, only something to find out.
-    const end = used_since === undefined ? until : Math.max(until, used_since + 2 * index_lag_ms);
-    if (Date.now() >= end || request.signal?.aborted) return { kind: 'stuck' };
+    const end = used_since === undefined ? stuck_at : deadline;
+    if (Date.now() >= Math.min(end, deadline) || request.signal?.aborted) return { kind: 'stuck' };
     await sleep(watch.poll_ms, request.signal);
   }
 }

@@ -189,7 +189,7 @@ export function createTxSender(options: TxSenderOptions): TxSender {
       is_held = result.kind === 'sent' || result.kind === 'underpriced' || result.kind === 'refused';
     }
     flight.is_out = true;
-    return waitFor(watch, flight, Math.min(Date.now() + stuck_ms, deadline), is_held);
+    return waitFor(watch, flight, { stuck_at: Date.now() + stuck_ms, deadline }, is_held);
   };
 
   /** Adds a version. With a version on its way, a signer that refuses or does not answer is no reason to leave it. */
