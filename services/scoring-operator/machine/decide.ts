@@ -20,6 +20,7 @@ type Step = Decision | undefined;
 interface Seen {
   readonly l1: L1Stage;
   readonly init_stage: bigint | undefined;
+  readonly first_stage?: bigint | undefined;
   readonly stages: readonly ContractStage[];
   readonly is_allowed: boolean;
 }
@@ -35,7 +36,7 @@ export function decide(observation: Observation, rules: Rules): Decision {
   return checkRegistration(observation, seen) ?? checkStages(seen) ?? decideOpen(observation, rules, seen);
 }
 
-function checkRegistration({ registration }: Observation, { init_stage, stages }: Seen): Step {
+function checkRegistration({ registration }: Observation, { init_stage, first_stage, stages }: Seen): Step {
   if (registration === undefined || registration.kind === 'unchecked' || registration.kind === 'unregistered')
     return undefined;
   if (registration.kind === 'error')
@@ -45,7 +46,7 @@ function checkRegistration({ registration }: Observation, { init_stage, stages }
       'OtherContractRegistered',
       `the L1 has registered the contract ${registration.contract}, not this one`,
     );
-  const first = init_stage ?? stages[0]?.stage;
+  const first = init_stage ?? first_stage ?? stages[0]?.stage;
   if (first !== undefined && first > registration.init_stage)
     return alarm(
       'InitStageTooLate',
@@ -116,20 +117,19 @@ function decideOpen(observation: Observation, rules: Rules, { l1, stages }: Seen
 /** Scores a stage once everything of it is indexed. */
 function score({ indexer, window }: Observation, stage: bigint): Decision {
   if ('error' in indexer) return wait('IndexerUnreadable', `the index cannot be read: ${indexer.error}`);
-  if (window === undefined || window.kind === 'error')
-    return wait(
-      'IndexerUnreadable',
-      `the blocks of stage ${stage} cannot be looked up: ${window?.error ?? ''}`,
-    );
+  if (window === undefined)
+    return wait('IndexerUnreadable', `the blocks of stage ${stage} were not looked up`);
+  if (window.kind === 'error')
+    return wait('IndexerUnreadable', `the blocks of stage ${stage} cannot be looked up: ${window.error}`);
   if (window.kind === 'unknown') return wait('WindowUnknown', window.message);
-  if (
-    window.kind === 'behind' ||
-    window.window.end_time > indexer.time ||
-    window.window.to_height >= indexer.height
-  )
+  if (window.kind === 'missing') return wait('IndexIncomplete', window.message);
+  if (window.kind === 'behind')
+    return wait('IndexerBehind', `stage ${stage} is over, but not indexed to its end: ${window.message}`);
+  const { end_time, to_height } = window.window;
+  if (end_time > indexer.time || to_height >= indexer.height)
     return wait(
       'IndexerBehind',
-      `stage ${stage} ended at ${utc(window.kind === 'behind' ? window.end_time : window.window.end_time)}, the index has reached block ${indexer.height} of ${utc(indexer.time)}`,
+      `stage ${stage} ended at ${utc(end_time)}, the index has reached block ${indexer.height} of ${utc(indexer.time)}`,
     );
   return { kind: 'score', stage, window: window.window };
 }

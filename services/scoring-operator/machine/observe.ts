@@ -98,12 +98,17 @@ async function lookAtContract(
     start_stage ??
     (l1 === undefined ? undefined : await findFirstStage(contract, l1.stage + 1n));
   const is_allowed = await contract.isAllowed(account);
-  if (first === undefined) return { init_stage, stages: [], is_allowed };
+  if (first === undefined) return { init_stage, first_stage: first, stages: [], is_allowed };
   // What we finalized ourselves need not be looked at again, as long as the contract still says so.
   const done = runs.filter((run) => run.is_finalized && run.stage > first).at(-1)?.stage ?? first;
   const stages = await readStages(contract, done);
   const isSame = done === first || stages[0]?.is_finalized === true;
-  return { init_stage, stages: isSame ? stages : await readStages(contract, first), is_allowed };
+  return {
+    init_stage,
+    first_stage: first,
+    stages: isSame ? stages : await readStages(contract, first),
+    is_allowed,
+  };
 }
 
 async function lookAtRegistration(
@@ -137,8 +142,8 @@ async function windowOf(
   const times = timesOf(stage, { current, seen, told: windows });
   if (typeof times === 'string') return { kind: 'unknown', message: times };
   try {
-    const window = await index.window(stage, times.start_time, times.end_time, signal);
-    return window === undefined ? { kind: 'behind', end_time: times.end_time } : { kind: 'known', window };
+    const found = await index.window(stage, times.start_time, times.end_time, signal);
+    return found.kind === 'complete' ? { kind: 'known', window: found.window } : found;
   } catch (error) {
     return { kind: 'error', error: messageOf(error) };
   }

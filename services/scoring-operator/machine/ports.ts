@@ -1,12 +1,13 @@
 import type { ScoreContract } from '../contract/contract.js';
 import type { Score, ScoreList, ScoreWindow } from '../policy/result.js';
+import type { WindowState } from '../policy/window.js';
 
 /** What a tx was sent for. */
 export type TxPurpose = 'update' | 'finalize';
 
 /** A tx that is about to be sent: signed, but nobody has seen it. */
 export interface SignedTx {
-  /** 0x hex. */
+  /** 0x hex; '' while a remote signer has it and has not said it. */
   readonly tx_hash: string;
   readonly nonce: number;
   /** The signer's account, 0x hex. */
@@ -77,20 +78,15 @@ export interface ScoreSender {
 export interface Index {
   /** Lowest height up to which every service that the policy reads has indexed, and that block's time (unix seconds, cut). */
   head(signal?: AbortSignal): Promise<{ readonly height: number; readonly time: number }>;
-  /** The blocks of a stage; undefined while the index does not reach past its end. */
-  window(
-    stage: bigint,
-    start_time: number,
-    end_time: number,
-    signal?: AbortSignal,
-  ): Promise<ScoreWindow | undefined>;
+  /** The blocks of a stage, or why they are not known (yet). @throws what the services throw */
+  window(stage: bigint, start_time: number, end_time: number, signal?: AbortSignal): Promise<WindowState>;
 }
 
 /** A policy that was read, with what it computes from. */
 export interface ScorePolicy {
   /** The policy as a person wrote it. */
   readonly text: string;
-  /** SHA-256 of the text, lower-case hex. */
+  /** SHA-256 of the policy in a spelling of its own, lower-case hex: the same for whatever means the same. */
   readonly hash: string;
   /** The scores of a window: the same window gives the same list. */
   compute(window: ScoreWindow, signal?: AbortSignal): Promise<ScoreList>;

@@ -50,8 +50,12 @@ export async function settleTxs(hands: Hands, stage: bigint): Promise<void> {
     const end = clock.now() + patience_ms;
     for (;;) {
       const settled = await sender.settle(tx);
-      if (settled.kind === 'mined') await store.saveTx(afterReceipt(tx, settled.tx, clock.now()));
-      if (settled.kind === 'replaced' || settled.kind === 'unknown')
+      if (settled.kind === 'mined') {
+        const known = { ...tx, tx_hash: settled.tx.tx_hash };
+        await store.saveTx(afterReceipt(known, settled.tx, clock.now()));
+      }
+      const isOther = settled.kind === 'mined' && settled.tx.tx_hash !== tx.tx_hash;
+      if (isOther || settled.kind === 'replaced' || settled.kind === 'unknown')
         await store.saveTx({ ...tx, state: 'replaced', updated_at: clock.now() });
       if (settled.kind !== 'pending') break;
       if (clock.now() > end)

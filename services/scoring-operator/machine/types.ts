@@ -46,8 +46,10 @@ export interface KnownRun {
 /** The blocks of the oldest open stage, or why they are not known. */
 export type OpenWindow =
   | { readonly kind: 'known'; readonly window: ScoreWindow }
-  /** The index does not reach past the end of the stage. */
-  | { readonly kind: 'behind'; readonly end_time: number }
+  /** The index does not reach past the end of the stage yet. */
+  | { readonly kind: 'behind'; readonly message: string }
+  /** The index does not reach back to the start of the stage, and never will by itself. */
+  | { readonly kind: 'missing'; readonly message: string }
   /** No time that was seen or told says when the stage was. */
   | { readonly kind: 'unknown'; readonly message: string }
   | { readonly kind: 'error'; readonly error: string };
@@ -63,6 +65,8 @@ export interface Observation {
         /** Those that were looked at, ascending: from the oldest open one to the L1's. */
         readonly stages: readonly ContractStage[];
         readonly is_allowed: boolean;
+        /** First stage of the contract, also of one that does not say it; undefined when it has none. */
+        readonly first_stage?: bigint | undefined;
       }
     | { readonly error: string };
   /** Lowest height up to which every service that the policy reads has indexed, and that block's time. */

@@ -76,6 +76,7 @@ CREATE TABLE IF NOT EXISTS {{local address_scores}} {{on_cluster}} (
 CREATE TABLE IF NOT EXISTS {{local txs}} {{on_cluster}} (
   program String,
   stage UInt64,
+  -- Empty while a remote signer has it and has not said it.
   tx_hash String,
   -- update or finalize.
   purpose LowCardinality(String),
@@ -91,7 +92,7 @@ CREATE TABLE IF NOT EXISTS {{local txs}} {{on_cluster}} (
   created_at UInt64,
   updated_at UInt64,
   version UInt64
-) ENGINE = {{ReplacingMergeTree(version)}} ORDER BY (program, stage, tx_hash);
+) ENGINE = {{ReplacingMergeTree(version)}} ORDER BY (program, stage, nonce, tx_hash);
 {{distributed txs 0}}
 
 -- What was compared, with what was expected and what was found.
