@@ -19,7 +19,7 @@ export interface Hardship {
   readonly moveOneIn: number;
 }
 
-export const easy: Hardship = { killOneIn: 0, failOneIn: 0, lostReplyOneIn: 0, moveOneIn: 4 };
+export const easy: Hardship = { killOneIn: 0, failOneIn: 0, lostReplyOneIn: 0, moveOneIn: 15 };
 
 let hashes = 0;
 
