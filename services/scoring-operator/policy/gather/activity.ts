@@ -13,6 +13,7 @@ const mostBreaks = 5;
  * Measures every rule that looks at transactions in one reading of the window. A stream that
  * breaks is taken up where it broke.
  *
+ * @param wait_ms how long to wait before that, in milliseconds; twice as long after each break.
  * @throws RpcError ABORTED when the chain is rolled back meanwhile.
  */
 export async function gatherActivity(
@@ -20,6 +21,7 @@ export async function gatherActivity(
   { from_height, to_height }: ScoreWindow,
   { tx }: FactClients,
   signal: AbortSignal,
+  wait_ms: number,
 ): Promise<Map<string, Measure>> {
   const tallies = rules.map((rule) => ({ rule, tally: activityTally(rule) }));
   let breaks = 0;
@@ -36,7 +38,7 @@ export async function gatherActivity(
       const isBroken = isPassing(error) && (error as RpcError).code !== status.ABORTED;
       breaks += 1;
       if (!isBroken || breaks > mostBreaks) throw error;
-      await sleep(200 * 2 ** breaks, signal);
+      await sleep(wait_ms * 2 ** (breaks - 1), signal);
       signal.throwIfAborted();
     }
   }

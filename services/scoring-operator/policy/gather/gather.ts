@@ -27,6 +27,8 @@ export interface GatherOptions {
   readonly onRetry?: (error: unknown, attempt: number) => void;
 }
 
+const defaultWait_ms = 1_000;
+
 /**
  * Reads everything that a policy measures of a window, and nothing else. The answer is of one
  * chain: before and after, every service must have the same block as the block service at its
@@ -42,7 +44,7 @@ export async function gatherFacts(
   clients: FactClients,
   options: GatherOptions,
 ): Promise<Facts> {
-  const { signal, attempts = 6, wait_ms = 1_000 } = options;
+  const { signal, attempts = 6, wait_ms = defaultWait_ms } = options;
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();
     try {
@@ -61,7 +63,7 @@ async function gatherOnce(
   policy: Policy,
   window: ScoreWindow,
   clients: FactClients,
-  { account_prefix, signal }: GatherOptions,
+  { account_prefix, signal, wait_ms = defaultWait_ms }: GatherOptions,
 ): Promise<Facts> {
   const to_hash = await checkChain(policy, window, clients, signal);
   const clock = await readClock(clients, window, signal);
@@ -70,7 +72,7 @@ async function gatherOnce(
     for (const [name, measure] of found) measures.set(name, measure);
   };
   const activity = policy.rules.filter(isActivityRule);
-  if (activity.length > 0) keep(await gatherActivity(activity, window, clients, signal));
+  if (activity.length > 0) keep(await gatherActivity(activity, window, clients, signal, wait_ms));
   for (const [denom, rules] of balanceRules(policy))
     keep(await gatherBalances(rules, denom, window, clock, clients, signal));
   for (const rule of policy.rules) {
