@@ -70,11 +70,8 @@ export async function scoreStage(
   for (let round = 1; ; round++) {
     const found = await contract.scores(stage);
     const wanted = differences(list.scores, found);
-    hands.onProgress?.(
-      stage,
-      list.scores.length - wanted.filter(({ amount }) => amount > 0n).length,
-      list.scores.length,
-    );
+    const missing = wanted.filter(({ amount }) => amount > 0n).length;
+    hands.onProgress?.(stage, list.scores.length - missing, list.scores.length);
     if (wanted.length === 0) break;
     if (round > rounds)
       throw new ActError(
@@ -82,7 +79,9 @@ export async function scoreStage(
         `stage ${stage}: ${wanted.length} scores still differ after ${rounds} rounds of sending`,
       );
     hands.log.info({ stage: String(stage), scores: wanted.length, round }, 'sending scores');
-    await sending(stage, () => sender.sendScores(stage, wanted, keepingTxs(hands, run), signal));
+    await sending(stage, () =>
+      sender.sendScores(stage, wanted, keepingTxs(hands, run, list.scores.length - missing), signal),
+    );
     await fault?.('scores_sent');
   }
   const checks = compare(list, await contract.scores(stage), await contract.stage(stage));

@@ -5,12 +5,23 @@ import type { MinedTx, SendHooks } from './ports.js';
 /** How long a tx that waits in a node's pool is waited for, and how often it is looked at. Milliseconds. */
 const [patience_ms, look_ms] = [120_000, 1_000];
 
-/** Keeps every tx in the tables: before it is sent, and when its receipt has come. */
-export function keepingTxs({ store, clock, fault }: Hands, run: Run): SendHooks {
+/**
+ * Keeps every tx in the tables: before it is sent, and when its receipt has come.
+ *
+ * @param already how many scores of the run the contract has before.
+ */
+export function keepingTxs(
+  { store, clock, fault, onProgress }: Hands,
+  run: Run,
+  already = run.score_count,
+): SendHooks {
   const open = new Map<string, StageTx>();
+  let done = already;
   const mined = async (tx: MinedTx): Promise<void> => {
     const known = open.get(tx.tx_hash);
     if (known !== undefined) await store.saveTx(afterReceipt(known, tx, clock.now()));
+    done = Math.min(run.score_count, done + (known?.score_count ?? 0));
+    onProgress?.(run.stage, done, run.score_count);
     await fault?.('tx_mined');
   };
   return {
