@@ -10,6 +10,9 @@ import type { HeaderRow } from './store.js';
 /** Most heights that ListBlockTimes takes. */
 const timesAtOnce = 10_000;
 
+/** Headers that a search looks at in one query. */
+const pivotsAtOnce = 16;
+
 const nanosecondsPerSecond = 1_000_000_000n;
 
 /** The handlers that tell blocks by time. */
@@ -31,12 +34,15 @@ export function timeHandlers(
       const wanted = BigInt(seconds) * nanosecondsPerSecond + BigInt(nanos);
       const [first, last] = [head.first, head.last?.height ?? 0];
       if (last === 0) return { block: undefined, previous: undefined, is_first_of_chain: false };
-      // Times never go back, so that halving finds it.
+      // Times never go back, so that cutting finds it: into many parts at once, because headers
+      // that are asked for together are one query.
       let [low, high] = [first, last + 1];
       while (low < high) {
-        const middle = Math.floor((low + high) / 2);
-        if (BigInt((await headerOf(middle, call)).time_ns) >= wanted) high = middle;
-        else low = middle + 1;
+        const heights = pivotsBetween(low, high - 1);
+        const headers = await Promise.all(heights.map((height) => headerOf(height, call)));
+        const found = headers.find(({ time_ns }) => BigInt(time_ns) >= wanted)?.height ?? high;
+        low = (heights.findLast((height) => height < found) ?? low - 1) + 1;
+        high = found;
       }
       const found = low > last ? undefined : await headerOf(low, call);
       const previous = low === first ? undefined : await headerOf(low - 1, call);
@@ -62,6 +68,13 @@ export function timeHandlers(
       return { blocks: headers.map(timeOf) };
     }),
   };
+}
+
+/** Heights spread over a range (inclusive), ascending; all of them where there are few. */
+function pivotsBetween(first: number, last: number): number[] {
+  const step = Math.ceil((last - first + 1) / pivotsAtOnce);
+  const count = Math.floor((last - first) / step) + 1;
+  return Array.from({ length: count }, (_, index) => first + index * step);
 }
 
 function timeOf({ height, time_ns }: HeaderRow): BlockTime {
