@@ -43,6 +43,9 @@ export async function runPass(machine: Machine, signal?: AbortSignal): Promise<S
   for (;;) {
     const rules = machine.rules();
     const observation = await observe(machine, signal);
+    // What could not be read because of the signal is no reason for anything.
+    if (signal?.aborted)
+      return { observation, decision: { kind: 'nothing', reason: 'Stopping' }, error: undefined };
     let decision = limit(decide(observation, rules), machine.phases);
     const key = 'stage' in decision ? `${decision.kind} ${decision.stage}` : '';
     repeats = key === previous ? repeats + 1 : 0;

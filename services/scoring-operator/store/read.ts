@@ -220,3 +220,13 @@ function rows<T>(
 ): Promise<T[]> {
   return database.rows<T>(sql, { program, ...params }, { name: `scoring.${name}`, ...call });
 }
+
+/** Every program that something is known of. */
+export async function readPrograms(database: Database, database_name: string): Promise<string[]> {
+  const found = await database.rows<{ program: string }>(
+    `SELECT DISTINCT program FROM (SELECT program FROM ${database_name}.decisions UNION ALL SELECT program FROM ${database_name}.runs) ORDER BY program`,
+    {},
+    { name: 'scoring.programs' },
+  );
+  return found.map(({ program }) => program);
+}
