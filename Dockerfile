@@ -27,6 +27,7 @@ COPY package.json ./
 COPY bin bin
 COPY services services
 COPY contracts/artifacts contracts/artifacts
+COPY tools/onboard/chain.schema.json tools/onboard/chain.schema.json
 COPY tools/replay/recordings tools/replay/recordings
 USER node
 EXPOSE 8080 7001 7002 9090

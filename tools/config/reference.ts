@@ -2,6 +2,8 @@ import { blockSettings } from '../../services/block/config.js';
 import type { Settings } from '../../services/common/config.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { txSettings } from '../../services/tx/config.js';
+import { deploySettings } from '../deploy-contract/settings.js';
+import { onboardSettings } from '../onboard/settings.js';
 import { startSettings } from '../start/settings.js';
 
 /** Programs and their settings, in the order of the reference. */
@@ -10,6 +12,8 @@ const programs: readonly { readonly title: string; readonly settings: Settings }
   { title: 'block (`node dist/services/block/main.js`)', settings: blockSettings },
   { title: 'tx (`node dist/services/tx/main.js`)', settings: txSettings },
   { title: 'gateway (`node dist/services/gateway/main.js`)', settings: gatewaySettings },
+  { title: '`npx --no weft deploy-contract`', settings: deploySettings },
+  { title: '`npx --no weft onboard`', settings: onboardSettings },
 ];
 
 /** The reference of all settings as a Markdown page. */
