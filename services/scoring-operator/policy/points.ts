@@ -51,23 +51,30 @@ export function pointsOf(policy: Policy, facts: Facts): Points {
     cap: over(rule.cap),
   }));
 
-  const of = (account: AccountKey): RulePoints[] =>
-    prepared.map(({ rule, measure, factor, minimum, cap }) => {
-      const value = measure.values.get(account) ?? 0n;
-      const raw = value * factor;
-      const enough = minimum === undefined || raw >= minimum ? raw : 0n;
-      return {
-        rule,
-        measured: value,
-        measure,
-        raw,
-        points: cap !== undefined && enough > cap ? cap : enough,
-      };
-    });
+  const bounded = (raw: bigint, { minimum, cap }: (typeof prepared)[number]): bigint => {
+    if (minimum !== undefined && raw < minimum) return 0n;
+    return cap !== undefined && raw > cap ? cap : raw;
+  };
   return {
     denominator,
-    of,
-    total: (account) => of(account).reduce((sum, { points }) => sum + points, 0n),
-    accounts: () => new Set(prepared.flatMap(({ measure }) => [...measure.values.keys()])),
+    of: (account) =>
+      prepared.map((of) => {
+        const measured = of.measure.values.get(account) ?? 0n;
+        const raw = measured * of.factor;
+        return { rule: of.rule, measured, measure: of.measure, raw, points: bounded(raw, of) };
+      }),
+    total(account) {
+      let sum = 0n;
+      for (const of of prepared) {
+        const value = of.measure.values.get(account);
+        if (value !== undefined) sum += bounded(value * of.factor, of);
+      }
+      return sum;
+    },
+    accounts() {
+      const accounts = new Set<AccountKey>();
+      for (const { measure } of prepared) for (const account of measure.values.keys()) accounts.add(account);
+      return accounts;
+    },
   };
 }
