@@ -42,7 +42,7 @@ describe('a sender that is killed', function () {
   };
 
   // Three txs of scores, then the one that finalizes.
-  for (const nth of [1, 3, 4]) {
+  for (const nth of [2, 4]) {
     for (const when of ['before', 'after'] as const) {
       it(`right ${when} tx ${nth} arrives: the next one loses nothing and repeats nothing`, async () => {
         const address = await deployKind(anvil, 'lenient', 5n);
