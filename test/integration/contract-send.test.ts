@@ -236,6 +236,32 @@ describe('sending scores', function () {
     assert.deepEqual(kindsOf(hooks.told), ['signed update', 'mined false']);
   });
 
+  it('explains it by its trace, or from the state, where the node keeps the reason to itself', async () => {
+    const other = plainContract(anvil, await deployKind(anvil, 'ours', 5n), 1);
+    for (const has_traces of [true, false]) {
+      const address = await deployKind(anvil, 'ours', 5n);
+      await transact(plainContract(anvil, address), 'addAllowList', anvil.accounts[1]?.address);
+      let sent = false;
+      proxy.meddle = async ({ method }) => {
+        if (method === 'eth_sendRawTransaction') {
+          await transact(other.attach(address) as typeof other, 'finalizeStage', 5n);
+          sent = true;
+        }
+        if (method === 'debug_traceTransaction' && !has_traces)
+          return { error: { code: -32_601, message: 'no' } };
+        const wordless = { error: { code: -32_000, message: 'Reverted' } };
+        return sent && method === 'eth_call'
+          ? (reply) => (reply.error === undefined ? reply : wordless)
+          : undefined;
+      };
+      const { sender } = clientOf(proxy.url, address, options);
+      await assert.rejects(
+        sender.sendScores(5n, scoresOf(2), recordingHooks()),
+        failed('reverted', /StageFinalized: stage 5/),
+      );
+    }
+  });
+
   it('goes on where it was interrupted: the same call again is harmless', async () => {
     const address = await deployKind(anvil, 'ours', 5n);
     const controller = new AbortController();

@@ -1,5 +1,6 @@
+import { NodeError } from '../../common/chain/endpoints.js';
 import type { Receipt } from './contract.js';
-import { ContractError } from './errors.js';
+import { ContractError, decodeRevert, describeRevert, type Revert } from './errors.js';
 import { type EvmRpc, fromQuantity, RpcAnswerError, toQuantity } from './rpc.js';
 
 /** A receipt as the node has it, before anybody asked why. */
@@ -36,38 +37,76 @@ export interface FailedCall {
 }
 
 /**
- * Why a tx failed: it is called again on the state before its block, and the node's answer is read.
- *
- * @throws NodeError while the node gives no usable answer.
+ * Why a tx failed: by its trace, where the node gives one; else it is called again on the state
+ * before its block, and the node's answer is read. Says that it is not known when nothing tells.
  */
 export async function explainReceipt(
   rpc: EvmRpc,
   what: string,
   receipt: RawReceipt,
-  { from, to, data, gas }: FailedCall,
+  call: FailedCall,
 ): Promise<ContractError> {
+  const { tx_hash, gas_used } = receipt;
+  const revert = await tracedRevert(rpc, tx_hash);
+  if (revert !== undefined) {
+    return new ContractError('reverted', `${what}: ${describeRevert(revert)}`, revert, [tx_hash]);
+  }
+  const ran_out = call.gas !== undefined && gas_used * 100n >= call.gas * 98n;
+  const again = await callAgain(rpc, what, receipt.height, call);
+  // A call that has its own, lower limit runs out where the tx did not.
+  if (again !== undefined && (again.kind === 'reverted' || ran_out || call.gas === undefined)) {
+    return new ContractError(again.kind, again.message, again.revert, [tx_hash]);
+  }
+  if (ran_out) {
+    const message = `${what}: out of gas: it used ${gas_used} of ${call.gas}`;
+    return new ContractError('out_of_gas', message, undefined, [tx_hash]);
+  }
+  const message = `${what}: its receipt says that it failed, and not why`;
+  return new ContractError('reverted', message, { name: '', args: [] }, [tx_hash]);
+}
+
+/** The contract's error in the trace of a tx; undefined where there is no trace or no such error in it. */
+async function tracedRevert(rpc: EvmRpc, tx_hash: string): Promise<Revert | undefined> {
+  try {
+    return revertIn(await rpc.call('debug_traceTransaction', [tx_hash, { tracer: 'callTracer' }]));
+  } catch (error) {
+    if (error instanceof RpcAnswerError || error instanceof NodeError) return undefined;
+    throw error;
+  }
+}
+
+/** The first error of ours in a call or in those within it: some nodes wrap the tx in a call of their own. */
+function revertIn(call: unknown): Revert | undefined {
+  const { output, error, calls } = (call ?? {}) as { output?: unknown; error?: unknown; calls?: unknown };
+  const own = typeof output === 'string' && error !== undefined ? decodeRevert(output) : undefined;
+  if (own !== undefined || !Array.isArray(calls)) return own;
+  for (const inner of calls) {
+    const found = revertIn(inner);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** How calling it again fails, on the state before its block or on the newest; undefined when it does not, or nothing is said. */
+async function callAgain(
+  rpc: EvmRpc,
+  what: string,
+  height: number,
+  { from, to, data }: FailedCall,
+): Promise<ContractError | undefined> {
   const call = { from, ...(to === undefined ? {} : { to }), data };
-  const ran_out = gas !== undefined && receipt.gas_used * 100n >= gas * 98n;
-  for (const tag of [toQuantity(Math.max(0, receipt.height - 1)), 'latest']) {
+  for (const tag of [toQuantity(Math.max(0, height - 1)), 'latest']) {
     try {
       await rpc.call('eth_call', [call, tag]);
     } catch (error) {
+      if (error instanceof NodeError) return undefined;
       if (!(error instanceof RpcAnswerError)) throw error;
-      const { kind, message, revert } = error.explain(what);
+      const explained = error.explain(what);
       // A node without that old state refuses for a reason of its own.
-      if (kind === 'reverted' || kind === 'out_of_gas') {
-        // A call that has its own, lower limit runs out where the tx did not.
-        if (kind === 'out_of_gas' && gas !== undefined && !ran_out) continue;
-        return new ContractError(kind, message, revert, [receipt.tx_hash]);
-      }
+      if (explained.kind === 'reverted' || explained.kind === 'out_of_gas') return explained;
     }
   }
-  if (ran_out) {
-    const message = `${what}: out of gas: it used ${receipt.gas_used} of ${gas}`;
-    return new ContractError('out_of_gas', message, undefined, [receipt.tx_hash]);
-  }
-  const message = `${what}: its receipt says that it failed, and not why`;
-  return new ContractError('reverted', message, { name: '', args: [] }, [receipt.tx_hash]);
+  return undefined;
 }
 
 /** A receipt as it is told on. */
