@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { packageRoot } from '../../services/common/paths.js';
 import { PolicyError } from '../../services/scoring-operator/policy/errors.js';
 import { loadPolicy } from '../../services/scoring-operator/policy/load.js';
-import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
+import { parsePolicy, policyOf } from '../../services/scoring-operator/policy/parse.js';
 import type { Policy } from '../../services/scoring-operator/policy/policy.js';
 import { policySchemaFile } from '../../services/scoring-operator/policy/schema.js';
 
@@ -111,6 +111,21 @@ rules:
         'exclude[0] is "init17w0adeg64ky0daxwd2ugyuneellmjgnxdtmpqq"',
         `exclude[1] is "0x${'ab'.repeat(32)}"`,
       ],
+    );
+  });
+
+  it('that was parsed elsewhere is refused where that has changed a number', () => {
+    const value = {
+      version: 1,
+      name: 'p',
+      cap: Number('12345678901234567890'),
+      rules: [{ kind: 'transactions', name: 'r' }],
+    };
+    assert.throws(() => policyOf(value, options), /cap is 12345678901234567000: must be: .*as text/);
+    assert.equal(policyOf({ ...value, cap: '12345678901234567890' }, options).cap, 12345678901234567890n);
+    assert.throws(
+      () => policyOf({ ...value, cap: 5, rules: [{ kind: 'gas_used', name: 'r', weight: 0.1 }] }, options),
+      /rules\[0\]\.weight is 0\.1/,
     );
   });
 

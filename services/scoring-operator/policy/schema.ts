@@ -55,6 +55,7 @@ function inWords(error: ErrorObject): string {
       return `${at} is ${shown(data)}: must be ${shown(params['allowedValue'])}`;
     case 'pattern':
     case 'exclusiveMinimum':
+    case 'maximum':
       return `${at} is ${shown(data)}: ${meaningOf(error)}`;
     default:
       return `${at} is ${shown(data)}: ${error.message}`;
