@@ -13,6 +13,8 @@ import { compare, toChecks } from './verify.js';
 /** What work is done with. */
 export interface Hands {
   readonly contract: ContractReads;
+  /** The account that writes, 0x hex. */
+  readonly account: string;
   readonly sender: ScoreSender;
   readonly store: ScoringStore;
   readonly policy: ScorePolicy;
@@ -84,6 +86,10 @@ export async function scoreStage(
     );
     await fault?.('scores_sent');
   }
+  // The oldest contracts open a stage when something is written to it, also when that is nothing.
+  const isThere = (await contract.stage(stage)) !== undefined;
+  const nothing = [{ address: hands.account.toLowerCase(), amount: 0n }];
+  if (!isThere) await sending(stage, () => sender.sendScores(stage, nothing, keepingTxs(hands, run), signal));
   const checks = compare(list, await contract.scores(stage), await contract.stage(stage));
   await store.saveChecks(toChecks(checks, stage, list.hash, hands.clock.now()));
   await fault?.('checks_saved');

@@ -67,7 +67,7 @@ function checkStages({ l1, stages, is_allowed }: Seen): Step {
     return alarm(
       'StageMissing',
       stages.length === 0
-        ? 'the contract has no stage: it is no scoring contract, or its first stage is not known'
+        ? 'the contract has no stage: it is no scoring contract, or one of the oldest, whose first stage a person has to tell (start_stage)'
         : `stage ${stages.at(-1)!.stage} is finalized, and the contract has opened no further one`,
     );
   if (!is_allowed)

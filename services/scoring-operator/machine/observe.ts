@@ -1,5 +1,6 @@
 import { parseAccount } from '../../common/chain/address.js';
 import { messageOf } from '../../common/errors.js';
+import type { ContractStage } from '../contract/contract.js';
 import type { Clock, L1Client } from '../l1/client.js';
 import type { SeenStage } from '../store/rows.js';
 import type { ScoringStore } from '../store/store.js';
@@ -103,12 +104,20 @@ async function lookAtContract(
   const done = runs.filter((run) => run.is_finalized && run.stage > first).at(-1)?.stage ?? first;
   const stages = await readStages(contract, done);
   const isSame = done === first || stages[0]?.is_finalized === true;
+  const all = isSame ? stages : await readStages(contract, first);
   return {
     init_stage,
     first_stage: first,
-    stages: isSame ? stages : await readStages(contract, first),
+    stages: init_stage === undefined ? withNext(all, first) : all,
     is_allowed,
   };
+}
+
+/** The oldest contracts open a stage when scores are written to it: the next one is as good as open. */
+function withNext(stages: readonly ContractStage[], first: bigint): ContractStage[] {
+  if (openStage(stages) !== undefined) return [...stages];
+  const stage = (stages.at(-1)?.stage ?? first - 1n) + 1n;
+  return [...stages, { stage, total_score: 0n, is_finalized: false }];
 }
 
 async function lookAtRegistration(

@@ -28,7 +28,7 @@ export function compare(
     check('strays', 0, strays),
     check('count', list.scores.length, scored.length),
     check('scores', list.hash, hashOfScores(scored)),
-    check('total', list.total, stage?.total_score),
+    check('total', list.total, stage?.total_score ?? 0n),
   ];
 }
 

@@ -195,7 +195,8 @@ export function processOver(
         ),
     },
     bridge_id: world.registration === undefined ? undefined : 1n,
-    start_stage: undefined,
+    // The oldest contracts cannot say where they begin.
+    start_stage: world.kind === 'oldest' ? world.initStage : undefined,
     windows,
     account_prefix: 'init',
     log,

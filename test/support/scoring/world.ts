@@ -78,7 +78,13 @@ export class World {
       const end = start - Number(l1Stage - stage - 1n) * interval;
       this.truth.set(stage, { start: end - interval, end });
     }
-    this.stages.set(initStage, { scores: new Map(), total: 0n, is_finalized: false });
+    if (kind !== 'oldest') this.open(initStage);
+  }
+
+  private open(stage: bigint): WorldStage {
+    const opened = { scores: new Map<string, bigint>(), total: 0n, is_finalized: false };
+    this.stages.set(stage, opened);
+    return opened;
   }
 
   /** Time goes on, on the L1 and on the rollup; pooled txs may be mined. */
@@ -151,6 +157,8 @@ export class World {
   }
 
   broadcast(tx: WorldTx): void {
+    if (this.l1Faults.isDown || this.l1Faults.isStanding)
+      this.violations.push(`stage ${tx.stage}: sent while the L1 could not be read`);
     if (tx.nonce < this.mined) throw new Error('nonce too low');
     if (this.pool.some((other) => other.nonce === tx.nonce))
       throw new Error('replacement transaction underpriced');
@@ -176,14 +184,23 @@ export class World {
     }
   }
 
+  /** Somebody else with a right to writes a score to the open stage. */
+  interfere(): void {
+    const open = [...this.stages].find(([, own]) => !own.is_finalized)?.[0];
+    if (open === undefined || this.pool.length > 0) return;
+    const address = `0x${this.random.integer(9).toString().repeat(40)}`;
+    this.update(open, [{ address, amount: BigInt(this.random.integer(100)) }]);
+  }
+
   /** The node forgets what waits: a restart without its pool. */
   dropPool(): void {
     for (const tx of this.pool.splice(0)) tx.state = 'dropped';
   }
 
   private update(stage: bigint, scores: readonly Score[]): void {
-    const own = this.stages.get(stage);
     if (!this.isAllowed) throw new Error('PermissionDenied');
+    // The oldest contracts open a stage when it is written to.
+    const own = this.stages.get(stage) ?? (this.kind === 'oldest' ? this.open(stage) : undefined);
     if (own === undefined) throw new Error('StageNotFound');
     if (own.is_finalized) throw new Error('StageFinalized');
     for (const { address, amount } of scores) {
@@ -200,7 +217,7 @@ export class World {
     this.judge(stage, own);
     own.is_finalized = true;
     this.finalizations.push(stage);
-    this.stages.set(stage + 1n, { scores: new Map(), total: 0n, is_finalized: false });
+    if (this.kind !== 'oldest') this.open(stage + 1n);
   }
 
   /** Whether this finalization was right at this moment. */
