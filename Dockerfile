@@ -26,6 +26,8 @@ COPY --from=build /weft/dist dist
 COPY package.json ./
 COPY bin bin
 COPY services services
+COPY contracts/artifacts contracts/artifacts
+COPY tools/onboard/chain.schema.json tools/onboard/chain.schema.json
 COPY tools/replay/recordings tools/replay/recordings
 USER node
 EXPOSE 8080 7001 7002 7004 9090

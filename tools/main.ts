@@ -1,4 +1,4 @@
-import { UserError } from '../services/common/errors.js';
+import { TryAgainError, UserError } from '../services/common/errors.js';
 import { isMainModule } from '../services/common/paths.js';
 
 /** A command: what it is for, and how to run it. Its code is loaded only when it is wanted. */
@@ -36,6 +36,22 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'ask the node again for names and uris of NFTs that were given up',
     load: async () => (await import('./retry-details/cli.js')).runRetryDetails,
   },
+  'deploy-contract': {
+    summary: 'deploy the scoring contract; its address, and nothing else, on standard output',
+    load: async () => (await import('./deploy-contract/cli.js')).runDeployContract,
+  },
+  onboard: {
+    summary: 'walk through what joining the rewards program takes: what is done, and what is missing',
+    load: async () => (await import('./onboard/cli.js')).runOnboard,
+  },
+  dev: {
+    summary: 'a devnet in which stages are scored and finalized',
+    load: async () => (await import('./dev/cli.js')).runDev,
+  },
+  score: {
+    summary: 'score and finalize the stages of a rewards program',
+    load: async () => (await import('./score/cli.js')).runScore,
+  },
   bench: {
     summary: 'measure catching up and every route on a generated chain',
     load: async () => (await import('./bench/cli.js')).runBench,
@@ -61,7 +77,7 @@ async function run([name, ...args]: string[], takeSignals: () => void): Promise<
 }
 
 /**
- * The command line. Ends the process with code 1 for a mistake of the user's.
+ * The command line. Ends the process with code 1 for a mistake of the user's, 75 for what may work later.
  *
  * @param takeSignals called right before a command runs: from then on signals are its own.
  */
@@ -69,6 +85,10 @@ export async function main(args: string[], takeSignals: () => void): Promise<voi
   try {
     await run(args, takeSignals);
   } catch (error) {
+    if (error instanceof TryAgainError) {
+      process.stderr.write(`${error.message}\n`);
+      process.exit(75);
+    }
     const own = error instanceof UserError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
     process.stderr.write(`${own ? (error as Error).message : (error as Error).stack}\n`);
     process.exit(1);

@@ -12,6 +12,7 @@ import { type HandlerEnvironment, type ServedService, streaming, unary } from '.
 import type { Head } from './head.js';
 import type { BlockStore, HeaderRow } from './store.js';
 import { streamBlocks, streamTraces } from './stream.js';
+import { timeHandlers } from './times.js';
 import type { Validators } from './validators.js';
 
 export interface BlockRpcOptions extends HandlerEnvironment {
@@ -56,6 +57,8 @@ export function blockService(options: BlockRpcOptions): ServedService {
   };
 
   const implementation: BlockServiceServer = {
+    ...timeHandlers(options),
+
     getStatus: unary(options, async () => ({
       chain_id: options.chain_id(),
       vm_type: options.vm_type,

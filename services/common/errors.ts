@@ -28,6 +28,11 @@ export class UserError extends Error {
   override name = 'UserError';
 }
 
+/** Something outside failed that may work when tried again: printed as it stands, and the process ends with code 75. */
+export class TryAgainError extends Error {
+  override name = 'TryAgainError';
+}
+
 /** The text of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -64,6 +64,7 @@ function headHandlers(options: NftRpcOptions): Pick<NftServiceServer, 'getStatus
         details_height: next === undefined ? height : heightOf(next.at) - 1,
         details_pending: jobs.pending,
         details_failed: jobs.failed,
+        hash: head.cursor.hash,
       };
     }),
     watchHead: streaming(options, async function* (_, { signal }) {
@@ -175,7 +176,9 @@ function pastHandlers(
   ): AsyncGenerator<T[]> {
     const { rollbacks } = head;
     for await (const batch of batches) {
-      if (signal.aborted || options.stopping.aborted) return;
+      if (signal.aborted) return;
+      // Not a mere end: what was sent would be taken for everything.
+      if (options.stopping.aborted) throw new RpcError(status.UNAVAILABLE, 'the service is stopping');
       if (head.rollbacks !== rollbacks)
         throw new RpcError(status.ABORTED, 'the chain was rolled back meanwhile: ask again');
       yield batch;

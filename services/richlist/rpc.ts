@@ -50,7 +50,8 @@ function headHandlers(options: RichlistRpcOptions): Pick<RichlistServiceServer, 
     getStatus: unary(options, async () => {
       const { head } = options.reader();
       const height = servedHeight(head.position);
-      return { rich_list_height: height, first_height: height === 0 ? 0 : head.position.seed_height };
+      const [first_height, hash] = height === 0 ? [0, ''] : [head.position.seed_height, head.position.hash];
+      return { rich_list_height: height, first_height, hash };
     }),
     watchHead: streaming(options, async function* (_, { signal }) {
       const ended = AbortSignal.any([signal, options.stopping]);

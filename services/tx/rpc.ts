@@ -4,6 +4,7 @@ import { type TxServiceServer, TxServiceService } from '../common/gen/indexer/tx
 import { checkPage } from '../common/page/check.js';
 import type { CallContext } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
+import { activityHandlers } from './activity.js';
 import { listByAccountAndMsgs, listByHeightAndMsgs, listByMsgs } from './read/filtered.js';
 import type { Head } from './read/head.js';
 import { indexed } from './read/indexed.js';
@@ -35,6 +36,7 @@ export function txService(options: TxRpcOptions): ServedService {
     ...txHandlers(options),
     ...evmHandlers(options),
     ...internalHandlers(options),
+    ...activityHandlers(options),
   };
   return { definition: TxServiceService, implementation: implementation as UntypedServiceImplementation };
 }
@@ -48,7 +50,10 @@ function headHandlers(options: TxRpcOptions): Pick<TxServiceServer, 'getStatus' 
     internal_tx_height: position.internal_height,
   });
   return {
-    getStatus: unary(options, async () => heightsOf(options.reader().head)),
+    getStatus: unary(options, async () => {
+      const { head } = options.reader();
+      return { ...heightsOf(head), hash: head.position.hash };
+    }),
     watchHead: streaming(options, async function* (_, { signal }) {
       const ended = AbortSignal.any([signal, options.stopping]);
       while (!ended.aborted) {

@@ -234,6 +234,7 @@ export async function startFakeServices(
             getStatus: async () => ({
               height: chain.tx_height,
               internal_tx_height: chain.internal_tx_height,
+              hash: '',
             }),
             getTx: one(() => chain.txs, 'txhash'),
             getTxsByHashes: async (request: { tx_hashes: readonly string[] }) => {

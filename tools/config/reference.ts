@@ -4,6 +4,8 @@ import { gatewaySettings } from '../../services/gateway/config.js';
 import { nftSettings } from '../../services/nft/config.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import { txSettings } from '../../services/tx/config.js';
+import { deploySettings } from '../deploy-contract/settings.js';
+import { onboardSettings } from '../onboard/settings.js';
 import { startSettings } from '../start/settings.js';
 
 /** Programs and their settings, in the order of the reference. */
@@ -14,6 +16,8 @@ const programs: readonly { readonly title: string; readonly settings: Settings }
   { title: 'nft (`node dist/services/nft/main.js`)', settings: nftSettings },
   { title: 'richlist (`node dist/services/richlist/main.js`)', settings: richlistSettings },
   { title: 'gateway (`node dist/services/gateway/main.js`)', settings: gatewaySettings },
+  { title: '`npx --no weft deploy-contract`', settings: deploySettings },
+  { title: '`npx --no weft onboard`', settings: onboardSettings },
 ];
 
 /** The reference of all settings as a Markdown page. */

@@ -16,6 +16,11 @@ const ETHEREUM_MODE = 9999;
 export function parseDecoded(text: string): TxParts {
   const tx: unknown = JSON.parse(text);
   if (!isObject(tx)) throw new Error('not a JSON object');
+  return partsOf(tx);
+}
+
+/** The same of {body, auth_info, signatures} that is parsed already. */
+export function partsOf(tx: Record<string, unknown>): TxParts {
   const body = isObject(tx['body']) ? tx['body'] : {};
   const authInfo = isObject(tx['auth_info']) ? tx['auth_info'] : {};
   const signers = listOf(authInfo['signer_infos']);

@@ -21,6 +21,12 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Coin, PageRequest, PageResponse } from "../../common/v1/common.js";
+import {
+  FindBlockByTimeRequest,
+  FindBlockByTimeResponse,
+  ListBlockTimesRequest,
+  ListBlockTimesResponse,
+} from "./times.js";
 
 export const protobufPackage = "indexer.block.v1";
 
@@ -1721,6 +1727,33 @@ export const BlockServiceService = {
     responseSerialize: (value: WatchHeadResponse): Buffer => Buffer.from(WatchHeadResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): WatchHeadResponse => WatchHeadResponse.decode(value),
   },
+  /** The first block whose time is not before a given one, and the block before it. */
+  findBlockByTime: {
+    path: "/indexer.block.v1.BlockService/FindBlockByTime" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FindBlockByTimeRequest): Buffer =>
+      Buffer.from(FindBlockByTimeRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FindBlockByTimeRequest => FindBlockByTimeRequest.decode(value),
+    responseSerialize: (value: FindBlockByTimeResponse): Buffer =>
+      Buffer.from(FindBlockByTimeResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): FindBlockByTimeResponse => FindBlockByTimeResponse.decode(value),
+  },
+  /**
+   * Times of a range of indexed heights. At most 10000 heights a call; OUT_OF_RANGE when one
+   * of them is not indexed.
+   */
+  listBlockTimes: {
+    path: "/indexer.block.v1.BlockService/ListBlockTimes" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListBlockTimesRequest): Buffer =>
+      Buffer.from(ListBlockTimesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListBlockTimesRequest => ListBlockTimesRequest.decode(value),
+    responseSerialize: (value: ListBlockTimesResponse): Buffer =>
+      Buffer.from(ListBlockTimesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListBlockTimesResponse => ListBlockTimesResponse.decode(value),
+  },
 } as const;
 
 export interface BlockServiceServer extends UntypedServiceImplementation {
@@ -1751,6 +1784,13 @@ export interface BlockServiceServer extends UntypedServiceImplementation {
   streamTraces: handleServerStreamingCall<StreamTracesRequest, StreamTracesResponse>;
   /** The head whenever it moves, beginning with the current one. */
   watchHead: handleServerStreamingCall<WatchHeadRequest, WatchHeadResponse>;
+  /** The first block whose time is not before a given one, and the block before it. */
+  findBlockByTime: handleUnaryCall<FindBlockByTimeRequest, FindBlockByTimeResponse>;
+  /**
+   * Times of a range of indexed heights. At most 10000 heights a call; OUT_OF_RANGE when one
+   * of them is not indexed.
+   */
+  listBlockTimes: handleUnaryCall<ListBlockTimesRequest, ListBlockTimesResponse>;
 }
 
 export interface BlockServiceClient extends Client {
@@ -1872,6 +1912,41 @@ export interface BlockServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<WatchHeadResponse>;
+  /** The first block whose time is not before a given one, and the block before it. */
+  findBlockByTime(
+    request: FindBlockByTimeRequest,
+    callback: (error: ServiceError | null, response: FindBlockByTimeResponse) => void,
+  ): ClientUnaryCall;
+  findBlockByTime(
+    request: FindBlockByTimeRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: FindBlockByTimeResponse) => void,
+  ): ClientUnaryCall;
+  findBlockByTime(
+    request: FindBlockByTimeRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: FindBlockByTimeResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Times of a range of indexed heights. At most 10000 heights a call; OUT_OF_RANGE when one
+   * of them is not indexed.
+   */
+  listBlockTimes(
+    request: ListBlockTimesRequest,
+    callback: (error: ServiceError | null, response: ListBlockTimesResponse) => void,
+  ): ClientUnaryCall;
+  listBlockTimes(
+    request: ListBlockTimesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListBlockTimesResponse) => void,
+  ): ClientUnaryCall;
+  listBlockTimes(
+    request: ListBlockTimesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListBlockTimesResponse) => void,
+  ): ClientUnaryCall;
 }
 
 export const BlockServiceClient = makeGenericClientConstructor(

@@ -59,6 +59,8 @@ export interface GetStatusResponse {
   details_pending: number;
   /** Details that were given up, see RetryDetails. */
   details_failed: number;
+  /** Hash of block `height`, upper-case hex: whether this is the chain of another service. */
+  hash: string;
 }
 
 export interface WatchHeadRequest {
@@ -323,7 +325,7 @@ export const GetStatusRequest: MessageFns<GetStatusRequest> = {
 };
 
 function createBaseGetStatusResponse(): GetStatusResponse {
-  return { height: 0, details_height: 0, details_pending: 0, details_failed: 0 };
+  return { height: 0, details_height: 0, details_pending: 0, details_failed: 0, hash: "" };
 }
 
 export const GetStatusResponse: MessageFns<GetStatusResponse> = {
@@ -339,6 +341,9 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
     }
     if (message.details_failed !== 0) {
       writer.uint32(32).uint64(message.details_failed);
+    }
+    if (message.hash !== "") {
+      writer.uint32(42).string(message.hash);
     }
     return writer;
   },
@@ -386,6 +391,14 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
             }
 
             message.details_failed = longToNumber(reader.uint64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.hash = reader.string();
             continue;
           }
         }

@@ -34,6 +34,11 @@ export interface GetStatusResponse {
   rich_list_height: number;
   /** First height whose balances are known; 0 while none is. */
   first_height: number;
+  /**
+   * Hash of block `rich_list_height`, upper-case hex: whether this is the chain of another
+   * service. Empty while nothing is served.
+   */
+  hash: string;
 }
 
 export interface WatchHeadRequest {
@@ -151,7 +156,7 @@ export const GetStatusRequest: MessageFns<GetStatusRequest> = {
 };
 
 function createBaseGetStatusResponse(): GetStatusResponse {
-  return { rich_list_height: 0, first_height: 0 };
+  return { rich_list_height: 0, first_height: 0, hash: "" };
 }
 
 export const GetStatusResponse: MessageFns<GetStatusResponse> = {
@@ -161,6 +166,9 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
     }
     if (message.first_height !== 0) {
       writer.uint32(16).uint64(message.first_height);
+    }
+    if (message.hash !== "") {
+      writer.uint32(26).string(message.hash);
     }
     return writer;
   },
@@ -192,6 +200,14 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
             }
 
             message.first_height = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.hash = reader.string();
             continue;
           }
         }

@@ -21,6 +21,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { PageRequest, PageResponse } from "../../common/v1/common.js";
+import { StreamActivityRequest, StreamActivityResponse } from "./activity.js";
 
 export const protobufPackage = "indexer.tx.v1";
 
@@ -34,6 +35,8 @@ export interface GetStatusResponse {
   height: number;
   /** Last height whose internal txs are served; 0 where the rollup has none. */
   internal_tx_height: number;
+  /** Hash of block `height`, upper-case hex: whether this is the chain of another service. */
+  hash: string;
 }
 
 export interface WatchHeadRequest {
@@ -222,7 +225,7 @@ export const GetStatusRequest: MessageFns<GetStatusRequest> = {
 };
 
 function createBaseGetStatusResponse(): GetStatusResponse {
-  return { height: 0, internal_tx_height: 0 };
+  return { height: 0, internal_tx_height: 0, hash: "" };
 }
 
 export const GetStatusResponse: MessageFns<GetStatusResponse> = {
@@ -232,6 +235,9 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
     }
     if (message.internal_tx_height !== 0) {
       writer.uint32(16).uint64(message.internal_tx_height);
+    }
+    if (message.hash !== "") {
+      writer.uint32(26).string(message.hash);
     }
     return writer;
   },
@@ -263,6 +269,14 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
             }
 
             message.internal_tx_height = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.hash = reader.string();
             continue;
           }
         }
@@ -2020,6 +2034,21 @@ export const TxServiceService = {
     responseDeserialize: (value: Buffer): ListEvmInternalTxsByHeightResponse =>
       ListEvmInternalTxsByHeightResponse.decode(value),
   },
+  /**
+   * What accounts did in a window of blocks. OUT_OF_RANGE when a block of it is not indexed;
+   * ABORTED when the chain is rolled back meanwhile.
+   */
+  streamActivity: {
+    path: "/indexer.tx.v1.TxService/StreamActivity" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: StreamActivityRequest): Buffer =>
+      Buffer.from(StreamActivityRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): StreamActivityRequest => StreamActivityRequest.decode(value),
+    responseSerialize: (value: StreamActivityResponse): Buffer =>
+      Buffer.from(StreamActivityResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): StreamActivityResponse => StreamActivityResponse.decode(value),
+  },
 } as const;
 
 export interface TxServiceServer extends UntypedServiceImplementation {
@@ -2056,6 +2085,11 @@ export interface TxServiceServer extends UntypedServiceImplementation {
   listEvmInternalTxsByAccount: handleUnaryCall<ListEvmInternalTxsByAccountRequest, ListEvmInternalTxsByAccountResponse>;
   /** Call frames of one block. */
   listEvmInternalTxsByHeight: handleUnaryCall<ListEvmInternalTxsByHeightRequest, ListEvmInternalTxsByHeightResponse>;
+  /**
+   * What accounts did in a window of blocks. OUT_OF_RANGE when a block of it is not indexed;
+   * ABORTED when the chain is rolled back meanwhile.
+   */
+  streamActivity: handleServerStreamingCall<StreamActivityRequest, StreamActivityResponse>;
 }
 
 export interface TxServiceClient extends Client {
@@ -2293,6 +2327,19 @@ export interface TxServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListEvmInternalTxsByHeightResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * What accounts did in a window of blocks. OUT_OF_RANGE when a block of it is not indexed;
+   * ABORTED when the chain is rolled back meanwhile.
+   */
+  streamActivity(
+    request: StreamActivityRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamActivityResponse>;
+  streamActivity(
+    request: StreamActivityRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamActivityResponse>;
 }
 
 export const TxServiceClient = makeGenericClientConstructor(TxServiceService, "indexer.tx.v1.TxService") as unknown as {

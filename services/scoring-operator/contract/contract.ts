@@ -1,0 +1,34 @@
+import type { Score } from '../policy/result.js';
+
+/** What a contract says of a stage; undefined where it has no such stage. */
+export interface ContractStage {
+  readonly stage: bigint;
+  readonly total_score: bigint;
+  readonly is_finalized: boolean;
+}
+
+/** A tx as the chain has it. */
+export interface Receipt {
+  readonly tx_hash: string;
+  readonly height: number;
+  /** Whether the receipt says success. */
+  readonly is_success: boolean;
+  readonly gas_used: bigint;
+  /** Why it failed, with the contract's own error decoded; '' for a success. */
+  readonly error: string;
+}
+
+/** Reads and writes of one scoring contract, our own or one that operators have deployed before. */
+export interface ScoreContract {
+  /** 0x hex with checksum. */
+  readonly address: string;
+  /** First stage of the contract; undefined where it does not say (the oldest ones). */
+  initStage(): Promise<bigint | undefined>;
+  stage(stage: bigint): Promise<ContractStage | undefined>;
+  isAllowed(account: string): Promise<boolean>;
+  /** Every score of a stage as the contract has it, without padding, zero amounts included; at one block. */
+  scores(stage: bigint): Promise<readonly Score[]>;
+  /** Gas that an update of these would take. @throws ContractError when it would fail. */
+  estimateUpdate(stage: bigint, scores: readonly Score[]): Promise<bigint>;
+  estimateFinalize(stage: bigint): Promise<bigint>;
+}

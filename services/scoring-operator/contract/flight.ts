@@ -1,0 +1,155 @@
+import { sleep } from '../../common/lifecycle.js';
+import type { Log } from '../../common/log.js';
+import { broadcast } from './broadcast.js';
+import type { ContractError } from './errors.js';
+import { fetchNonces, findByNonce } from './nonce.js';
+import { fetchReceipt, type RawReceipt } from './receipts.js';
+import type { EvmRpc } from './rpc.js';
+import type { TxFields } from './tx.js';
+
+/** One tx to send. */
+export interface TxRequest {
+  /** undefined deploys. */
+  readonly to: string | undefined;
+  readonly data: string;
+  /** In words, for errors: `update of 300 scores of stage 5`. */
+  readonly what: string;
+  /** Looked at once the nonce is chosen and before anything is signed; what it throws ends the sending. */
+  readonly check?: (() => Promise<void>) | undefined;
+  /** Gas it would take. @throws ContractError when it would fail */
+  readonly estimate: () => Promise<bigint>;
+  /** Awaited before bytes leave the process; `tx_hash` is '' where a remote signer sends by itself. */
+  readonly onSigned?:
+    | ((tx: { readonly tx_hash: string; readonly nonce: number }) => Promise<void>)
+    | undefined;
+  /** A tx that was told of can never be mined: another with its nonce was. */
+  readonly onReplaced?: ((tx_hash: string) => Promise<void>) | undefined;
+  /** Finds the reason of a failure that the node kept to itself. */
+  readonly explain?: ((failure: ContractError) => Promise<ContractError>) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One signed version of a tx: all versions have the same nonce, so at most one can be mined. */
+export interface Version {
+  /** '' while it is not known. */
+  tx_hash: string;
+  /** undefined where a remote signer keeps it. */
+  readonly raw: string | undefined;
+}
+
+/** A tx on its way. */
+export interface Flight {
+  readonly request: TxRequest;
+  readonly fields: TxFields;
+  readonly versions: Version[];
+  /** Head of the rollup before the first version was sent. */
+  readonly after_height: number;
+  /** Whether a version may be in somebody's pool. */
+  is_out: boolean;
+}
+
+/** Hashes of the versions, as far as they are known. */
+export const hashesOf = ({ versions }: Flight): string[] =>
+  versions.map(({ tx_hash }) => tx_hash).filter((hash) => hash !== '');
+
+/** What waiting for a flight came to. */
+export type Outcome =
+  | { readonly kind: 'mined'; readonly receipt: RawReceipt }
+  /** Its nonce is used, and not by us. */
+  | { readonly kind: 'taken' }
+  /** Not mined for too long. */
+  | { readonly kind: 'stuck' };
+
+/** What a flight is watched with. */
+export interface Watch {
+  readonly rpc: EvmRpc;
+  readonly account: string;
+  readonly poll_ms: number;
+  /** How long the EVM's index may lag behind the count of mined txs. */
+  readonly index_lag_ms: number;
+  readonly log: Log;
+}
+
+/** Every how many looks the node is asked whether it still holds a tx. */
+const looksBetweenAsking = 5;
+
+/** When waiting ends, in milliseconds since the epoch. */
+export interface Patience {
+  /** Then the newest version counts as stuck, unless its nonce is used: that leaves nothing to replace. */
+  readonly stuck_at: number;
+  /** Then waiting ends in any case. */
+  readonly deadline: number;
+}
+
+/**
+ * Looks by hash and by nonce until a version is in a block, the nonce is used by another, or time is
+ * up; sends the newest bytes again while the node does not hold them. Never throws: something was
+ * sent, and only its fate ends the waiting, not a node that fails meanwhile.
+ *
+ * @param is_held whether the node is known to hold the newest version.
+ */
+export async function waitFor(
+  watch: Watch,
+  flight: Flight,
+  { stuck_at, deadline }: Patience,
+  is_held: boolean,
+): Promise<Outcome> {
+  const { request, fields } = flight;
+  const { log, index_lag_ms } = watch;
+  let used_since: number | undefined;
+  let held = is_held;
+  for (let looks = 1; ; looks++) {
+    try {
+      const receipt = await findReceipt(watch, flight);
+      if (receipt !== undefined) return { kind: 'mined', receipt };
+      const { mined } = await fetchNonces(watch.rpc, watch.account);
+      if (mined > fields.nonce) {
+        used_since ??= Date.now();
+        const whose = await whoseNonce(watch, flight);
+        if (whose === 'theirs') return { kind: 'taken' };
+        if (whose === 'nobody' && Date.now() - used_since > index_lag_ms) return { kind: 'taken' };
+      } else if (!held || looks % looksBetweenAsking === 0) {
+        held = await isHeldOrSend(watch, flight);
+      }
+    } catch (error) {
+      log.debug({ nonce: fields.nonce }, `${request.what}: ${(error as Error).message}`);
+    }
+    const end = used_since === undefined ? stuck_at : deadline;
+    if (Date.now() >= Math.min(end, deadline) || request.signal?.aborted) return { kind: 'stuck' };
+    await sleep(watch.poll_ms, request.signal);
+  }
+}
+
+async function findReceipt({ rpc }: Watch, { versions }: Flight): Promise<RawReceipt | undefined> {
+  for (const { tx_hash } of [...versions].reverse()) {
+    const receipt = tx_hash === '' ? undefined : await fetchReceipt(rpc, tx_hash);
+    if (receipt !== undefined) return receipt;
+  }
+  return undefined;
+}
+
+/** Who used the nonce; a version of ours whose hash was unknown learns it here. */
+async function whoseNonce(
+  { rpc, account }: Watch,
+  { versions, fields, after_height, request }: Flight,
+): Promise<'ours' | 'theirs' | 'nobody'> {
+  const found = await findByNonce(rpc, account, fields.nonce, after_height);
+  if (found === undefined) return 'nobody';
+  if (versions.some(({ tx_hash }) => tx_hash === found.tx_hash)) return 'ours';
+  const unknown = versions.find(({ tx_hash }) => tx_hash === '');
+  const is_same =
+    found.data.toLowerCase() === fields.data.toLowerCase() &&
+    (found.to ?? '').toLowerCase() === (fields.to ?? '').toLowerCase();
+  if (unknown === undefined || !is_same) return 'theirs';
+  unknown.tx_hash = found.tx_hash;
+  await request.onSigned?.({ tx_hash: found.tx_hash, nonce: fields.nonce });
+  await request.onReplaced?.('');
+  return 'ours';
+}
+
+async function isHeldOrSend({ rpc }: Watch, { versions, request }: Flight): Promise<boolean> {
+  const newest = versions.at(-1);
+  if (newest?.raw === undefined) return true;
+  if ((await rpc.call('eth_getTransactionByHash', [newest.tx_hash])) !== null) return true;
+  return (await broadcast(rpc, newest.raw, request.what)).kind === 'sent';
+}

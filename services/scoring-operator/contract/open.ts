@@ -1,0 +1,136 @@
+import { createEndpoints, type EndpointOptions, type Endpoints } from '../../common/chain/endpoints.js';
+import type { ValuesOf } from '../../common/config.js';
+import { UserError } from '../../common/errors.js';
+import type { nodeSettings } from '../../common/settings.js';
+import type { ScoreSender } from '../machine/ports.js';
+import { createScoreContract } from './client.js';
+import type { ScoreContract } from './contract.js';
+import { fetchRollupGasLimit } from './gas.js';
+import { createEvmRpc, type EvmRpc, fetchChainId } from './rpc.js';
+import { createScoreSender } from './score-sender.js';
+import type { sendSettings, signerSettings } from './settings.js';
+import { createSigner, type Signer } from './signer.js';
+import { createTxSender, type TxSender } from './tx-sender.js';
+
+/** The settings that a connection to the rollup's EVM needs. */
+export type EvmConfig = ValuesOf<Pick<typeof nodeSettings, 'JSON_RPC_URL' | 'REST_URL' | 'NODE_TIMEOUT_MS'>> &
+  ValuesOf<Pick<typeof sendSettings, 'EVM_CHAIN_ID'>>;
+
+/** The settings that sending needs. */
+export type SendingConfig = EvmConfig & ValuesOf<typeof sendSettings> & ValuesOf<typeof signerSettings>;
+
+/** A connection to the rollup's EVM. */
+export interface Evm {
+  readonly rpc: EvmRpc;
+  readonly chain_id: bigint;
+  /** The rollup's own limit of gas for a sender; 0n for none, or without REST_URL. @throws NodeError */
+  rollupGasLimit(sender: string): Promise<bigint>;
+  close(): Promise<void>;
+}
+
+type Tools = Pick<EndpointOptions, 'log' | 'metrics'> & { readonly signal?: AbortSignal | undefined };
+
+/**
+ * Connects to the rollup and looks at its chain id, which is compared only when EVM_CHAIN_ID is given.
+ *
+ * @throws UserError for another chain than the one given; NodeError, RpcAnswerError.
+ */
+export async function openEvm(config: EvmConfig, { log, metrics, signal }: Tools): Promise<Evm> {
+  if (config.JSON_RPC_URL.length === 0) throw new UserError('JSON_RPC_URL is not set');
+  const shared = { log, metrics, timeout_ms: config.NODE_TIMEOUT_MS, connections: 4 };
+  const jsonRpc = createEndpoints('jsonrpc', config.JSON_RPC_URL, shared);
+  const rest: Endpoints | undefined =
+    config.REST_URL.length === 0 ? undefined : createEndpoints('rest', config.REST_URL, shared);
+  const close = async (): Promise<void> => {
+    await Promise.all([jsonRpc.close(), rest?.close()]);
+  };
+  try {
+    const rpc = createEvmRpc(jsonRpc, signal);
+    const chain_id = await fetchChainId(rpc);
+    const wanted = config.EVM_CHAIN_ID;
+    if (wanted !== undefined && wanted !== chain_id) {
+      throw new UserError(
+        `JSON_RPC_URL is of the chain with EVM chain id ${chain_id}, and EVM_CHAIN_ID is ${wanted}`,
+      );
+    }
+    return {
+      rpc,
+      chain_id,
+      rollupGasLimit: async (sender) => (rest === undefined ? 0n : fetchRollupGasLimit(rest, sender, signal)),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** How often the chain is looked at while a tx is waited for, and how far its EVM index may lag. Milliseconds. */
+const [poll_ms, index_lag_ms] = [1_000, 30_000];
+
+/** The queue of the signer's txs, with the times of the settings. */
+export function openTxSender(evm: Evm, signer: Signer, config: SendingConfig, log: Tools['log']): TxSender {
+  const { rpc, chain_id } = evm;
+  return createTxSender({
+    rpc,
+    signer,
+    chain_id,
+    rollupGasLimit: () => evm.rollupGasLimit(signer.address),
+    config: {
+      stuck_ms: config.TX_STUCK_SECONDS * 1_000,
+      give_up_ms: config.TX_GIVE_UP_SECONDS * 1_000,
+      gas_margin_percent: config.TX_GAS_MARGIN_PERCENT,
+      poll_ms,
+      index_lag_ms,
+    },
+    log,
+  });
+}
+
+/** A scoring contract with what writes to it. */
+export interface OpenContract {
+  readonly contract: ScoreContract;
+  readonly sender: ScoreSender;
+  readonly chain_id: bigint;
+  /** Account that signs, 0x hex with checksum. */
+  readonly account: string;
+  /** What signs, in words for people. */
+  readonly signer: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a scoring contract for reading and writing.
+ *
+ * @throws UserError for settings that cannot be; NodeError, RpcAnswerError, ContractError while something is not there.
+ */
+export async function openContract(
+  config: SendingConfig,
+  address: string,
+  tools: Tools,
+): Promise<OpenContract> {
+  const evm = await openEvm(config, tools);
+  try {
+    const signer = await createSigner(config, tools.signal);
+    const { rpc, chain_id } = evm;
+    const contract = createScoreContract({ rpc, address, from: signer.address });
+    const sender = createScoreSender({
+      rpc,
+      contract,
+      sender: openTxSender(evm, signer, config, tools.log),
+      max_scores: config.TX_MAX_SCORES,
+      gas_margin_percent: config.TX_GAS_MARGIN_PERCENT,
+    });
+    return {
+      contract,
+      sender,
+      chain_id,
+      account: signer.address,
+      signer: signer.description,
+      close: evm.close,
+    };
+  } catch (error) {
+    await evm.close();
+    throw error;
+  }
+}

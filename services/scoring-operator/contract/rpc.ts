@@ -1,0 +1,93 @@
+import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
+import { rpcBody } from '../../common/chain/evm.js';
+import { type ContractError, explainFailure, type RpcFailure } from './errors.js';
+
+/** A node said no. Not for the outside: callers turn it into a ContractError, or know what to do. */
+export class RpcAnswerError extends Error {
+  override name = 'RpcAnswerError';
+
+  constructor(
+    readonly method: string,
+    readonly failure: RpcFailure,
+  ) {
+    super(`${method}: ${failure.code ?? ''} ${failure.message.slice(0, 200)}`);
+  }
+
+  /** In the terms of the contract. */
+  explain(what: string): ContractError {
+    return explainFailure(what, this.failure);
+  }
+}
+
+/** JSON-RPC to the rollup, with the data of error answers, which the indexer's own calls have no use for. */
+export interface EvmRpc {
+  /**
+   * @param attempts how often it is sent at most while the connection fails.
+   * @throws RpcAnswerError when the node says no; NodeError when it gives no usable answer.
+   */
+  call(method: string, params: readonly unknown[], attempts?: number): Promise<unknown>;
+}
+
+/** JSON-RPC over the URLs of the rollup. The signal ends what is under way. */
+export function createEvmRpc(jsonRpc: Endpoints, signal?: AbortSignal): EvmRpc {
+  return {
+    async call(method, params, attempts) {
+      const request = { path: '', body: rpcBody(method, params), signal, attempts };
+      const answer = await jsonRpc.ask(request, (status, body) => readAnswer(method, status, body));
+      if ('failure' in answer) throw new RpcAnswerError(method, answer.failure);
+      return answer.result;
+    },
+  };
+}
+
+/**
+ * Reads an answer. An error of the node is a result here, so that it does not count against the
+ * URL; overload and a node that is not ready are the URL's failure.
+ */
+function readAnswer(
+  method: string,
+  status: number,
+  body: string,
+): { readonly result: unknown } | { readonly failure: RpcFailure } {
+  const answer = parseNodeJson(status, body, method) as {
+    result?: unknown;
+    error?: { code?: unknown; message?: unknown; data?: unknown } | null;
+  } | null;
+  const error = answer?.error;
+  if (error !== undefined && error !== null) {
+    const message = String(error.message ?? '');
+    const code = typeof error.code === 'number' ? error.code : undefined;
+    if (status === 429 || status >= 502 || /readiness error|rate limit|too many requests/i.test(message)) {
+      throw new NodeError('http_error', `${method}: HTTP ${status} ${message.slice(0, 200)}`, {
+        code,
+        message,
+      });
+    }
+    return { failure: { code, message, data: error.data } };
+  }
+  if (status !== 200 || answer === null || typeof answer !== 'object' || answer.result === undefined) {
+    throw new NodeError('http_error', `${method}: HTTP ${status} without a result`);
+  }
+  return { result: answer.result };
+}
+
+/** 0x hex of a quantity. */
+export const toQuantity = (value: bigint | number): string => `0x${value.toString(16)}`;
+
+/** A quantity that the node wrote. @throws NodeError for anything else */
+export function fromQuantity(value: unknown, what: string): bigint {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) {
+    throw new NodeError('not_json', `${what}: ${JSON.stringify(value)?.slice(0, 80)} is no quantity`);
+  }
+  return BigInt(value);
+}
+
+/** Newest height of the rollup as its EVM index has it. @throws NodeError, RpcAnswerError */
+export async function fetchBlockNumber(rpc: EvmRpc): Promise<number> {
+  return Number(fromQuantity(await rpc.call('eth_blockNumber', []), 'eth_blockNumber'));
+}
+
+/** EVM chain id of the rollup. @throws NodeError, RpcAnswerError */
+export async function fetchChainId(rpc: EvmRpc): Promise<bigint> {
+  return fromQuantity(await rpc.call('eth_chainId', []), 'eth_chainId');
+}

@@ -1,0 +1,229 @@
+import { messageOf } from '../../common/errors.js';
+import type { Log } from '../../common/log.js';
+import type { Clock, L1Client } from '../l1/client.js';
+import type { Score, ScoreList, ScoreWindow } from '../policy/result.js';
+import type { Run } from '../store/rows.js';
+import type { ScoringStore } from '../store/store.js';
+import { isClosable } from './decide.js';
+import { differences, isSame } from './differences.js';
+import type { ContractReads, ScorePolicy, ScoreSender } from './ports.js';
+import { keepingTxs, settleTxs } from './txs.js';
+import { compare, toChecks } from './verify.js';
+
+/** What work is done with. */
+export interface Hands {
+  readonly contract: ContractReads;
+  /** The account that writes, 0x hex. */
+  readonly account: string;
+  readonly sender: ScoreSender;
+  readonly store: ScoringStore;
+  readonly policy: ScorePolicy;
+  readonly l1: L1Client;
+  /** Seconds after the end of a stage, by the L1's time. */
+  readonly margin_s: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told how many scores of a stage the contract has, of those that it shall have. */
+  readonly onProgress?: ((stage: bigint, done: number, total: number) => void) | undefined;
+  /** For tests: called between any two steps. */
+  readonly fault?: ((point: string) => void | Promise<void>) | undefined;
+}
+
+/** Something went wrong that another attempt may heal. */
+export class ActError extends Error {
+  override name = 'ActError';
+
+  constructor(
+    readonly reason:
+      | 'ReadBackDiffers'
+      | 'TotalDiffers'
+      | 'NotFinalized'
+      | 'TxUnsettled'
+      | 'WrongList'
+      | 'SendFailed',
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+}
+
+/** How often scores are sent and read back before it counts as a failure. */
+const rounds = 3;
+
+const zeroAddress = `0x${'0'.repeat(40)}`;
+
+/**
+ * Brings the contract's scores of a stage to what the policy says, and reads them back. Begins where an earlier
+ * attempt was interrupted: only what differs is sent.
+ *
+ * @throws ActError, and what the policy, the contract or the tables throw.
+ */
+export async function scoreStage(
+  hands: Hands,
+  stage: bigint,
+  window: ScoreWindow,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { store, contract, sender, fault } = hands;
+  const { run, list } = await listFor(hands, stage, window, signal);
+  await fault?.('list_saved');
+  await settleTxs(hands, stage);
+  for (let round = 1; ; round++) {
+    const found = await contract.scores(stage);
+    const wanted = differences(list.scores, found);
+    const missing = wanted.filter(({ amount }) => amount > 0n).length;
+    hands.onProgress?.(stage, list.scores.length - missing, list.scores.length);
+    if (wanted.length === 0) break;
+    if (round > rounds)
+      throw new ActError(
+        'ReadBackDiffers',
+        `stage ${stage}: ${wanted.length} scores still differ after ${rounds} rounds of sending`,
+      );
+    hands.log.info({ stage: String(stage), scores: wanted.length, round }, 'sending scores');
+    await sending(stage, () =>
+      sender.sendScores(stage, wanted, keepingTxs(hands, run, list.scores.length - missing), signal),
+    );
+    await fault?.('scores_sent');
+  }
+  // The oldest contracts open a stage when something is written to it, also when that is nothing.
+  const isThere = (await contract.stage(stage)) !== undefined;
+  const nothing = [{ address: hands.account.toLowerCase(), amount: 0n }];
+  if (!isThere) await sending(stage, () => sender.sendScores(stage, nothing, keepingTxs(hands, run), signal));
+  const checks = compare(list, await contract.scores(stage), await contract.stage(stage));
+  await store.saveChecks(toChecks(checks, stage, list.hash, hands.clock.now()));
+  await fault?.('checks_saved');
+  const wrong = checks.find((check) => !check.is_ok);
+  if (wrong !== undefined)
+    throw new ActError(
+      wrong.name === 'total' ? 'TotalDiffers' : 'ReadBackDiffers',
+      `stage ${stage}: ${wrong.name} read back from the contract is ${wrong.found}, not ${wrong.expected}`,
+    );
+  await store.saveRun({ ...run, is_verified: true, error: '', updated_at: hands.clock.now() });
+}
+
+/** The list that is being sent already, or a new one, written down before anything is sent. */
+async function listFor(
+  hands: Hands,
+  stage: bigint,
+  window: ScoreWindow,
+  signal?: AbortSignal,
+): Promise<{ readonly run: Run; readonly list: ScoreList }> {
+  const { store, policy, clock } = hands;
+  const now = clock.now();
+  const known = await store.run(stage);
+  if (known !== undefined && known.policy_hash === policy.hash && isSame(known.window, window)) {
+    const list = await store.list(stage, known.list_hash);
+    if (list !== undefined) {
+      const run = { ...known, attempts: known.attempts + 1, is_verified: false, updated_at: now };
+      await store.saveRun(run);
+      return { run, list };
+    }
+  }
+  const list = await policy.compute(window, signal);
+  if (list.scores.some((score) => score.address === zeroAddress || score.amount <= 0n))
+    throw new ActError(
+      'WrongList',
+      `stage ${stage}: the policy gives a score to the zero address, or one of 0`,
+    );
+  await hands.fault?.('computed');
+  await store.savePolicy(policy.hash, policy.text);
+  await store.saveList(stage, list);
+  await hands.fault?.('list_written');
+  const run: Run = {
+    stage,
+    window,
+    policy_hash: policy.hash,
+    list_hash: list.hash,
+    score_count: list.scores.length,
+    total: list.total,
+    is_verified: false,
+    is_finalized: false,
+    error: '',
+    attempts: (known?.attempts ?? 0) + 1,
+    created_at: known?.created_at ?? now,
+    updated_at: now,
+  };
+  await store.saveRun(run);
+  return { run, list };
+}
+
+/** What finalizing came to. */
+export type Finalized = 'finalized' | 'found_finalized' | 'not_verified' | 'not_closable';
+
+/**
+ * Finalizes a stage whose list was read back: reads it back once more, looks at the L1 once more, and only then sends.
+ *
+ * @throws ActError, and what the contract or the tables throw.
+ */
+export async function finalizeStage(
+  hands: Hands,
+  stage: bigint,
+  list_hash: string,
+  signal?: AbortSignal,
+): Promise<Finalized> {
+  const { store, contract, sender, fault } = hands;
+  const run = await store.run(stage);
+  const list = run?.list_hash === list_hash ? await store.list(stage, list_hash) : undefined;
+  if (run === undefined || list === undefined)
+    throw new ActError('WrongList', `stage ${stage}: the list ${list_hash} is not in the tables any more`);
+  await settleTxs(hands, stage);
+  if ((await contract.stage(stage))?.is_finalized) {
+    await markFinalized(hands, run);
+    return 'found_finalized';
+  }
+  const checks = compare(list, await contract.scores(stage), await contract.stage(stage));
+  await store.saveChecks(toChecks(checks, stage, list.hash, hands.clock.now()));
+  if (checks.some((check) => !check.is_ok)) {
+    await store.saveRun({ ...run, is_verified: false, updated_at: hands.clock.now() });
+    return 'not_verified';
+  }
+  const l1 = await hands.l1.look(signal);
+  if ('error' in l1 || !l1.is_moving || !isClosable(l1, stage, hands.margin_s)) return 'not_closable';
+  await fault?.('before_finalize');
+
+  const guard = async (): Promise<void> => {
+    const now = await contract.stage(stage);
+    if (now === undefined || now.is_finalized || now.total_score !== list.total)
+      throw new ActError('NotFinalized', `stage ${stage} is not what it was when it was read back`);
+  };
+  await sending(stage, () => sender.finalize(stage, guard, keepingTxs(hands, run), signal));
+  await fault?.('finalize_sent');
+  const after = await contract.stage(stage);
+  const name = 'finalized';
+  const check = {
+    name,
+    is_ok: after?.is_finalized === true,
+    expected: 'true',
+    found: String(after?.is_finalized),
+  };
+  await store.saveChecks(toChecks([check], stage, list.hash, hands.clock.now()));
+  if (!check.is_ok)
+    throw new ActError('NotFinalized', `stage ${stage} is not finalized although the receipt says success`);
+  await markFinalized(hands, run);
+  return 'finalized';
+}
+
+async function markFinalized({ store, clock }: Hands, run: Run): Promise<void> {
+  await store.saveRun({ ...run, is_finalized: true, error: '', updated_at: clock.now() });
+}
+
+async function sending<T>(stage: bigint, send: () => Promise<T>): Promise<T> {
+  try {
+    return await send();
+  } catch (cause) {
+    if (cause instanceof ActError) throw cause;
+    throw new ActError('SendFailed', `stage ${stage}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** The scores of a list that differ from those found, for what would be sent. */
+export async function plan(
+  hands: Pick<Hands, 'contract' | 'policy' | 'store'>,
+  stage: bigint,
+  window: ScoreWindow,
+  signal?: AbortSignal,
+): Promise<{ readonly list: ScoreList; readonly wanted: readonly Score[] }> {
+  const list = await hands.policy.compute(window, signal);
+  return { list, wanted: differences(list.scores, await hands.contract.scores(stage)) };
+}

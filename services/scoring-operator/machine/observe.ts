@@ -1,0 +1,159 @@
+import { parseAccount } from '../../common/chain/address.js';
+import { messageOf } from '../../common/errors.js';
+import type { ContractStage } from '../contract/contract.js';
+import type { Clock, L1Client } from '../l1/client.js';
+import type { SeenStage } from '../store/rows.js';
+import type { ScoringStore } from '../store/store.js';
+import { findFirstStage, readStages } from './contract-stages.js';
+import { isOver, openStage } from './decide.js';
+import type { ContractReads, Index, ScorePolicy } from './ports.js';
+import { timesOf } from './times.js';
+import type { KnownRun, L1Stage, Observation, OpenWindow, Registration } from './types.js';
+
+/** What is looked at. */
+export interface Eyes {
+  readonly l1: L1Client;
+  readonly contract: ContractReads;
+  /** The account that writes, 0x hex. */
+  readonly account: string;
+  readonly index: Index;
+  readonly store: ScoringStore;
+  readonly policy: Pick<ScorePolicy, 'hash'>;
+  /** The rollup's bridge on the L1; undefined when registration is not to be compared. */
+  readonly bridge_id: bigint | undefined;
+  /** First stage to care for; undefined: what the contract says. */
+  readonly start_stage: bigint | undefined;
+  /** Stages whose times a person has told. */
+  readonly windows: readonly SeenStage[];
+  readonly clock: Clock;
+  /** Prefix of bech32 accounts. */
+  readonly account_prefix: string;
+}
+
+/** Looks at everything. Never throws, except when our own tables cannot be read or written. */
+export async function observe(eyes: Eyes, signal?: AbortSignal): Promise<Observation> {
+  const seen = await eyes.store.seenStages();
+  const l1 = await lookAtL1(eyes, seen, signal);
+  const runs = await knownRuns(eyes);
+  const current = 'error' in l1 ? undefined : l1;
+  const contract = await lookAtContract(eyes, current, runs).catch((error) => ({ error: messageOf(error) }));
+  const indexer = await eyes.index.head(signal).catch((error) => ({ error: messageOf(error) }));
+  const open = 'error' in contract ? undefined : openStage(contract.stages);
+  const wantsWindow = open !== undefined && current !== undefined && isOver(current, open.stage);
+  return {
+    now: Math.floor(eyes.clock.now() / 1000),
+    l1,
+    contract,
+    indexer,
+    runs,
+    registration: current === undefined ? undefined : await lookAtRegistration(eyes, signal),
+    window: wantsWindow ? await windowOf(eyes, open.stage, current, seen, signal) : undefined,
+  };
+}
+
+/** The L1, and a note of when its stage is. */
+async function lookAtL1(
+  { l1, store }: Eyes,
+  seen: readonly SeenStage[],
+  signal?: AbortSignal,
+): Promise<Observation['l1']> {
+  const look = await l1.look(signal);
+  if ('error' in look) return look;
+  const last = seen.at(-1);
+  if (last !== undefined && look.stage < last.stage)
+    return { error: `the L1 says stage ${look.stage} after it had said stage ${last.stage}` };
+  const now = { stage: look.stage, start_time: look.stage_start_time, end_time: look.stage_end_time };
+  const isKnown =
+    last?.stage === now.stage && last.start_time === now.start_time && last.end_time === now.end_time;
+  // What a standing or old node says is not kept.
+  if (!isKnown && look.is_moving) await store.noteStage(now);
+  return look;
+}
+
+/** Runs; one that was made with another policy is as good as none. */
+async function knownRuns({ store, policy, windows }: Eyes): Promise<KnownRun[]> {
+  return (await store.runs()).map((run) => {
+    const told = windows.find((window) => window.stage === run.stage);
+    const isSameWindow =
+      told === undefined ||
+      (told.start_time === run.window.start_time && told.end_time === run.window.end_time);
+    return {
+      stage: run.stage,
+      window: run.window,
+      list_hash: run.list_hash,
+      score_count: run.score_count,
+      is_finalized: run.is_finalized,
+      is_verified: run.is_verified && run.policy_hash === policy.hash && isSameWindow,
+    };
+  });
+}
+
+async function lookAtContract(
+  { contract, account, start_stage }: Eyes,
+  l1: L1Stage | undefined,
+  runs: readonly KnownRun[],
+): Promise<Observation['contract']> {
+  const init_stage = await contract.initStage();
+  const first =
+    init_stage ??
+    start_stage ??
+    (l1 === undefined ? undefined : await findFirstStage(contract, l1.stage + 1n));
+  const is_allowed = await contract.isAllowed(account);
+  if (first === undefined) return { init_stage, first_stage: first, stages: [], is_allowed };
+  // What we finalized ourselves need not be looked at again, as long as the contract still says so.
+  const done = runs.filter((run) => run.is_finalized && run.stage > first).at(-1)?.stage ?? first;
+  const stages = await readStages(contract, done);
+  const isSame = done === first || stages[0]?.is_finalized === true;
+  const all = isSame ? stages : await readStages(contract, first);
+  return {
+    init_stage,
+    first_stage: first,
+    stages: init_stage === undefined ? withNext(all, first) : all,
+    is_allowed,
+  };
+}
+
+/** The oldest contracts open a stage when scores are written to it: the next one is as good as open. */
+function withNext(stages: readonly ContractStage[], first: bigint): ContractStage[] {
+  if (openStage(stages) !== undefined) return [...stages];
+  const stage = (stages.at(-1)?.stage ?? first - 1n) + 1n;
+  return [...stages, { stage, total_score: 0n, is_finalized: false }];
+}
+
+async function lookAtRegistration(
+  { l1, bridge_id, contract, account_prefix }: Eyes,
+  signal?: AbortSignal,
+): Promise<Registration> {
+  if (bridge_id === undefined) return { kind: 'unchecked' };
+  try {
+    const info = await l1.registration(bridge_id, signal);
+    if (info === undefined) return { kind: 'unregistered' };
+    const registered = info.vip_l2_score_contract;
+    const key = parseAccount(registered, account_prefix) ?? registered.toLowerCase();
+    return {
+      kind: 'registered',
+      init_stage: info.init_stage,
+      is_ours: key === parseAccount(contract.address, account_prefix),
+      contract: registered,
+    };
+  } catch (error) {
+    return { kind: 'error', error: messageOf(error) };
+  }
+}
+
+async function windowOf(
+  { index, windows }: Eyes,
+  stage: bigint,
+  current: L1Stage,
+  seen: readonly SeenStage[],
+  signal?: AbortSignal,
+): Promise<OpenWindow> {
+  const times = timesOf(stage, { current, seen, told: windows });
+  if (typeof times === 'string') return { kind: 'unknown', message: times };
+  try {
+    const found = await index.window(stage, times.start_time, times.end_time, signal);
+    return found.kind === 'complete' ? { kind: 'known', window: found.window } : found;
+  } catch (error) {
+    return { kind: 'error', error: messageOf(error) };
+  }
+}

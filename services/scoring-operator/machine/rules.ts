@@ -1,0 +1,13 @@
+/** What a person has decided beforehand about a program. */
+export interface Rules {
+  /** Seconds of the L1's time after the end of a stage before it is finalized while the L1 still names it. */
+  readonly margin_s: number;
+  /** Automatic: stages are finalized without a person. Manual: up to `approved_stage`. */
+  readonly approval: 'Automatic' | 'Manual';
+  /** Last stage that a person has approved; undefined for none. */
+  readonly approved_stage: bigint | undefined;
+  /** Stages that may be finalized without any score: a person's explicit word for each. */
+  readonly allow_empty: readonly bigint[];
+  /** Last stage to finalize; undefined for all that come. */
+  readonly stop_at_stage: bigint | undefined;
+}

@@ -1,0 +1,92 @@
+import type { ContractStage } from '../contract/contract.js';
+import type { ScoreWindow } from '../policy/result.js';
+
+/** What the L1 says of the program. Times are unix seconds. */
+export interface L1Stage {
+  readonly stage: bigint;
+  readonly stage_start_time: number;
+  readonly stage_end_time: number;
+  readonly stage_interval: number;
+  readonly challenge_period: number;
+  /** Time of the L1's newest block. */
+  readonly l1_time: number;
+  /** Whether that time has moved on since it was last looked at. */
+  readonly is_moving: boolean;
+}
+
+/** What the L1 has registered of this rollup. */
+export type Registration =
+  | {
+      readonly kind: 'registered';
+      readonly init_stage: bigint;
+      /** Whether the contract registered is the one that is written to. */
+      readonly is_ours: boolean;
+      /** As the L1 spells it. */
+      readonly contract: string;
+    }
+  /** The L1 was asked, and does not know this rollup (yet). */
+  | { readonly kind: 'unregistered' }
+  /** No bridge id is configured, so nothing is compared. */
+  | { readonly kind: 'unchecked' }
+  | { readonly kind: 'error'; readonly error: string };
+
+/** One unfinished or finished run for a stage, as our own tables have it. */
+export interface KnownRun {
+  readonly stage: bigint;
+  readonly window: ScoreWindow | undefined;
+  /** Hash of the list that was computed; '' before. */
+  readonly list_hash: string;
+  /** Whether the contract was read back and equals the list. */
+  readonly is_verified: boolean;
+  readonly is_finalized: boolean;
+  /** How many scores the list has; undefined before. */
+  readonly score_count?: number | undefined;
+}
+
+/** The blocks of the oldest open stage, or why they are not known. */
+export type OpenWindow =
+  | { readonly kind: 'known'; readonly window: ScoreWindow }
+  /** The index does not reach past the end of the stage yet. */
+  | { readonly kind: 'behind'; readonly message: string }
+  /** The index does not reach back to the start of the stage, and never will by itself. */
+  | { readonly kind: 'missing'; readonly message: string }
+  /** No time that was seen or told says when the stage was. */
+  | { readonly kind: 'unknown'; readonly message: string }
+  | { readonly kind: 'error'; readonly error: string };
+
+/** Everything that is looked at before anything is decided. Reading failures are part of it. */
+export interface Observation {
+  /** Unix seconds of this machine; never decides anything alone. */
+  readonly now: number;
+  readonly l1: L1Stage | { readonly error: string };
+  readonly contract:
+    | {
+        readonly init_stage: bigint | undefined;
+        /** Those that were looked at, ascending: from the oldest open one to the L1's. */
+        readonly stages: readonly ContractStage[];
+        readonly is_allowed: boolean;
+        /** First stage of the contract, also of one that does not say it; undefined when it has none. */
+        readonly first_stage?: bigint | undefined;
+      }
+    | { readonly error: string };
+  /** Lowest height up to which every service that the policy reads has indexed, and that block's time. */
+  readonly indexer: { readonly height: number; readonly time: number } | { readonly error: string };
+  readonly runs: readonly KnownRun[];
+  readonly registration?: Registration | undefined;
+  /** Of the oldest open stage; undefined while it runs, or when it could not be looked for. */
+  readonly window?: OpenWindow | undefined;
+}
+
+/** What to do next. Exactly one thing; the loop looks again after it. Reasons are one CamelCase word. */
+export type Decision =
+  | {
+      readonly kind: 'nothing';
+      readonly reason: string;
+      readonly message?: string;
+      /** Unix seconds of the L1 when there will be something to do. */
+      readonly until?: number;
+    }
+  | { readonly kind: 'wait'; readonly reason: string; readonly message: string; readonly until?: number }
+  | { readonly kind: 'score'; readonly stage: bigint; readonly window: ScoreWindow }
+  | { readonly kind: 'finalize'; readonly stage: bigint; readonly list_hash: string }
+  | { readonly kind: 'alarm'; readonly reason: string; readonly message: string };

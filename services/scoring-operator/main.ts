@@ -1,0 +1,180 @@
+import { join } from 'node:path';
+import type { Database } from '../common/clickhouse/database.js';
+import { migrate, readMigrations } from '../common/clickhouse/migrate.js';
+import { measured, openDatabase } from '../common/clickhouse/open.js';
+import { loadSettings } from '../common/config.js';
+import { messageOf, UserError } from '../common/errors.js';
+import { runUntilSignal, type Stoppable, sleep, stopAll } from '../common/lifecycle.js';
+import { createLog, type Log } from '../common/log.js';
+import { createMetrics, type Metrics } from '../common/metrics.js';
+import { type Readiness, serveOps } from '../common/ops.js';
+import { isMainModule, packageRoot } from '../common/paths.js';
+import { type ServedService, serveRpc } from '../common/rpc/server.js';
+import { type ScoringConfig, scoringSettings } from './config.js';
+import { runLoop } from './machine/loop.js';
+import type { Machine } from './machine/run.js';
+import { createScoringGauges } from './metrics.js';
+import type { FactClients } from './policy/gather/clients.js';
+import { openProgram } from './program/open.js';
+import { loadProgram, type Program } from './program/program.js';
+import { scoringService } from './rpc.js';
+import { keepStatus } from './status.js';
+
+export interface ScoringDependencies {
+  readonly config: ScoringConfig;
+  readonly program: Program;
+  readonly database: Database;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** What gRPC listens on. */
+  readonly addresses: readonly string[];
+  /** Clients of services in the same process. */
+  readonly clients?: FactClients;
+  readonly signal?: AbortSignal;
+  readonly onStep?: Machine['onStep'];
+}
+
+/** A running scoring operator. */
+export interface ScoringProcess extends Stoppable {
+  /** For callers in the same process. */
+  readonly service: ServedService;
+  readonly address: string;
+  readonly readiness: Readiness;
+}
+
+/** Longest wait between two looks after failures, in milliseconds. */
+const longest_ms = 300_000;
+
+/** Makes the tables of the service; the name of its database. */
+export async function makeTables(
+  database: Database,
+  config: Pick<ScoringConfig, 'CLICKHOUSE_DATABASE' | 'CLICKHOUSE_CLUSTER'>,
+): Promise<string> {
+  const target = { database: `${config.CLICKHOUSE_DATABASE}_scoring`, cluster: config.CLICKHOUSE_CLUSTER };
+  await migrate(database, readMigrations(join(packageRoot, 'services/scoring-operator/schema')), target);
+  return target.database;
+}
+
+/** Starts the operator for one program: the gRPC API, and in the role `all` the stage machine. */
+export async function startScoring(dependencies: ScoringDependencies): Promise<ScoringProcess> {
+  const { config, program, metrics } = dependencies;
+  const log = dependencies.log.child({ service: 'scoring', program: program.name });
+  const database = measured(dependencies.database, 'scoring', metrics);
+  const database_name = await makeTables(database, config);
+  const keeper = keepStatus(createScoringGauges(metrics), metrics);
+  const stopping = new AbortController();
+  const isRunning = config.ROLE === 'all';
+  const opened = await openProgram(program, {
+    signing: config,
+    database,
+    database_name,
+    log,
+    metrics,
+    phases: { score: true, finalize: true },
+    is_read_only: !isRunning,
+    onStep: (step) => {
+      keeper.onStep(step);
+      dependencies.onStep?.(step);
+    },
+    ...(dependencies.clients === undefined ? {} : { clients: dependencies.clients }),
+    ...(dependencies.signal === undefined ? {} : { signal: dependencies.signal }),
+  });
+  const { machine, source, account, evm_chain_id } = opened;
+  log.info(
+    { evm_chain_id: String(evm_chain_id), contract: machine.contract.address, account },
+    'program opened',
+  );
+  const service = scoringService({
+    log,
+    metrics,
+    source,
+    account,
+    account_prefix: program.rollup.account_prefix,
+    status: () => keeper.status,
+    policy: machine.policy,
+  });
+  const server = await serveRpc([service], dependencies.addresses);
+  const options = { poll_ms: program.poll_seconds * 1_000, longest_ms, onFailure: keeper.onFailure };
+  const work = isRunning ? runLoop(machine, options, stopping.signal) : Promise.resolve();
+  server.setServing(true);
+  return {
+    service,
+    address: server.address,
+    readiness: () => {
+      if (!isRunning) return { ready: true, reason: '' };
+      const { at, trouble } = keeper.status;
+      const reason = trouble || (at === 0 ? 'nothing was looked at yet' : '');
+      return { ready: reason === '', reason };
+    },
+    stop: stopAll([
+      () => opened.close(),
+      () => server.close(config.SHUTDOWN_GRACE_MS),
+      async () => {
+        server.setServing(false);
+        stopping.abort();
+        await work;
+      },
+    ]),
+  };
+}
+
+/** How long to wait for a node or database that does not answer, in milliseconds. */
+const wait_ms = 5_000;
+
+/** Starts, and starts again while something is not there yet. */
+async function startOnceReachable(
+  dependencies: ScoringDependencies,
+  signal: AbortSignal,
+  onWait: (reason: string) => void,
+): Promise<ScoringProcess> {
+  for (;;) {
+    try {
+      return await startScoring({ ...dependencies, signal });
+    } catch (error) {
+      if (error instanceof UserError || signal.aborted) throw error;
+      onWait(messageOf(error));
+      dependencies.log.warn(`waiting: ${messageOf(error)}`);
+      await sleep(wait_ms, signal);
+      // The gauges of the attempt before stand in the way of the next.
+      dependencies.metrics.registry
+        .getMetricsAsArray()
+        .filter(({ name }) => name.startsWith('weft_scoring_'))
+        .forEach(({ name }) => {
+          dependencies.metrics.registry.removeSingleMetric(name);
+        });
+    }
+  }
+}
+
+/** Runs the scoring operator alone. */
+async function main(): Promise<void> {
+  const log = createLog('info');
+  await runUntilSignal(log, async (signal) => {
+    const config = loadSettings(scoringSettings, process.env);
+    log.level = config.LOG_LEVEL;
+    const program = loadProgram(config.SCORING_PROGRAM);
+    const metrics = createMetrics(true);
+    let scoring: ScoringProcess | undefined;
+    let reason = 'the node has not answered yet';
+    const ops = await serveOps(
+      config.HOST,
+      config.OPS_PORT,
+      metrics,
+      () => scoring?.readiness() ?? { ready: false, reason },
+    );
+    const database = await openDatabase({ ...config, DATA_DIR: join(config.DATA_DIR, 'scoring') });
+    const addresses = [`${config.HOST}:${config.GRPC_PORT}`];
+    scoring = await startOnceReachable(
+      { config, program, database, log, metrics, addresses },
+      signal,
+      (why) => {
+        reason = why;
+      },
+    );
+    log.info({ grpc: scoring.address, ops: ops.port }, 'the scoring operator is up');
+    const running = scoring;
+    return { stop: stopAll([() => database.close(), () => ops.close(), () => running.stop()]) };
+  });
+}
+
+if (isMainModule(import.meta.url)) await main();

@@ -1,0 +1,59 @@
+import { type AccountKey, parseAccount } from '../../common/chain/address.js';
+import type { Measure } from './facts.js';
+import { createTally } from './measure/tally.js';
+
+/** Mistakes that are listed one by one; of more only the number is told. */
+const mistakesShown = 20;
+
+/** What a file of scores says, or every mistake in it. */
+export type CsvReading =
+  | { readonly measure: Measure; readonly mistakes?: undefined }
+  | { readonly measure?: undefined; readonly mistakes: readonly string[] };
+
+/**
+ * Reads lines of `address,score`. An optional first line `address,score`, empty lines and
+ * lines that begin with # are left out; lines may end in CR LF, and spaces around the two
+ * values do not matter. Scores are whole; those of 0 count for nothing. Pure.
+ *
+ * @param duplicates whether an account with several lines, in whatever spelling, is refused
+ *   or has them added up.
+ */
+export function parseCsv(text: string, duplicates: 'refuse' | 'sum', account_prefix: string): CsvReading {
+  const mistakes: string[] = [];
+  const tally = createTally();
+  const seen = new Map<AccountKey, number>();
+  let isFirst = true;
+  for (const [index, line] of text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
+    const fields = line.split(',').map((field) => field.trim());
+    if (line.trim() === '' || line.startsWith('#')) continue;
+    const isHeader = isFirst && /^address$/i.test(fields[0] ?? '') && /^score$/i.test(fields[1] ?? '');
+    isFirst = false;
+    if (isHeader && fields.length === 2) continue;
+    const number = index + 1;
+    const mistake = (what: string): void => {
+      mistakes.push(`line ${number}: ${what}`);
+    };
+    const [address = '', score = ''] = fields;
+    const account = parseAccount(address, account_prefix);
+    if (fields.length !== 2) mistake(`${fields.length} values instead of address,score`);
+    else if (account === undefined) mistake(`${shown(address)} is no address`);
+    else if (!/^\d{1,78}$/.test(score)) mistake(`${shown(score)} is no whole score`);
+    else {
+      const before = seen.get(account);
+      if (before !== undefined && duplicates === 'refuse')
+        mistake(`${shown(address)} is the account of line ${before}`);
+      seen.set(account, before ?? number);
+      tally.add(account, BigInt(score));
+    }
+  }
+  if (mistakes.length === 0) return { measure: tally.measure() };
+  const more = mistakes.length - mistakesShown;
+  return {
+    mistakes: [...mistakes.slice(0, mistakesShown), ...(more > 0 ? [`and ${more} more mistakes`] : [])],
+  };
+}
+
+const shown = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);

@@ -1,0 +1,69 @@
+import type { Policy, Rule } from '../policy.js';
+import { ask, type FactClients } from './clients.js';
+
+/** The services that a policy's rules read. */
+export type FactService = 'tx' | 'richlist' | 'nft';
+
+/** How far a service is. */
+export interface ServiceHead {
+  readonly service: FactService | 'block';
+  readonly height: number;
+  /** Hash of that block as the service has it; '' when there is none. */
+  readonly hash: string;
+}
+
+/** The services that a policy needs. */
+export function servicesOf({ rules }: Policy): FactService[] {
+  const needed = rules.map(serviceOf).filter((service) => service !== undefined);
+  return [...new Set(needed)].sort();
+}
+
+function serviceOf({ kind }: Rule): FactService | undefined {
+  switch (kind) {
+    case 'transactions':
+    case 'gas_used':
+    case 'calls':
+      return 'tx';
+    case 'volume':
+    case 'holdings':
+      return 'richlist';
+    case 'nfts':
+      return 'nft';
+    case 'source':
+      return undefined;
+  }
+}
+
+/** Asks every service that a policy needs how far it is. */
+export function headsOf(policy: Policy, clients: FactClients, signal: AbortSignal): Promise<ServiceHead[]> {
+  return Promise.all(servicesOf(policy).map((service) => headOf(service, clients, signal)));
+}
+
+async function headOf(
+  service: FactService,
+  { tx, richlist, nft }: FactClients,
+  signal: AbortSignal,
+): Promise<ServiceHead> {
+  switch (service) {
+    case 'tx': {
+      const { height, hash } = await ask(tx.getStatus.bind(tx), {}, signal);
+      return { service, height, hash };
+    }
+    case 'richlist': {
+      const { rich_list_height, hash } = await ask(richlist.getStatus.bind(richlist), {}, signal);
+      return { service, height: rich_list_height, hash };
+    }
+    case 'nft': {
+      const { height, hash } = await ask(nft.getStatus.bind(nft), {}, signal);
+      return { service, height, hash };
+    }
+  }
+}
+
+/** The hash of a block as the block service has it; '' when it has none. */
+export async function hashAt({ block }: FactClients, height: number, signal: AbortSignal): Promise<string> {
+  if (height < 1) return '';
+  const request = { from_height: height, to_height: height };
+  const { blocks } = await ask(block.listBlockHashes.bind(block), request, signal);
+  return blocks[0]?.hash ?? '';
+}

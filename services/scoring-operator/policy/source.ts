@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { request } from 'undici';
+import { messageOf } from '../../common/errors.js';
+import { parseCsv } from './csv.js';
+import { ScoringError } from './errors.js';
+import type { Measure } from './facts.js';
+import type { SourceRule } from './policy.js';
+
+/** A source that did not answer, or not well: it may the next time. */
+export class SourceUnavailable extends Error {
+  override name = 'SourceUnavailable';
+}
+
+interface Bytes {
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
+/**
+ * Reads the values of a source rule.
+ *
+ * @throws ScoringError for input that is not as the policy says, SourceUnavailable when a URL
+ *   does not answer.
+ */
+export async function readSource(
+  rule: SourceRule,
+  account_prefix: string,
+  signal: AbortSignal,
+): Promise<Measure> {
+  const { bytes, etag } = rule.is_url ? await readUrl(rule, signal) : await readFile(rule);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const complain = (what: string): never => {
+    throw new ScoringError(`${nameOf(rule)}: ${what}`);
+  };
+  if (rule.sha256 !== undefined && rule.sha256 !== sha256)
+    complain(`its SHA-256 is ${sha256}, and the policy says ${rule.sha256}`);
+  const reading = parseCsv(textOf(bytes, complain), rule.duplicates, account_prefix);
+  if (reading.mistakes !== undefined) return complain(reading.mistakes.join('\n  '));
+  return { ...reading.measure, source: { location: rule.location, sha256, bytes: bytes.length, etag } };
+}
+
+function textOf(bytes: Buffer, complain: (what: string) => never): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return complain('it is not UTF-8');
+  }
+}
+
+/** All bytes of a source, unless they are too many. */
+async function collect(rule: SourceRule, chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > rule.max_bytes)
+      throw new ScoringError(`${nameOf(rule)}: it is larger than max_bytes, which is ${rule.max_bytes}`);
+    parts.push(chunk);
+  }
+  return Buffer.concat(parts);
+}
+
+async function readFile(rule: SourceRule): Promise<Bytes> {
+  try {
+    const file = await open(resolve(rule.folder, rule.location), 'r');
+    return { bytes: await collect(rule, file.createReadStream()), etag: '' };
+  } catch (error) {
+    if (error instanceof ScoringError) throw error;
+    throw new ScoringError(`${nameOf(rule)}: ${messageOf(error)}`);
+  }
+}
+
+async function readUrl(rule: SourceRule, signal: AbortSignal): Promise<Bytes> {
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(rule.timeout_ms)]);
+  const fail = (why: string) => new SourceUnavailable(`${nameOf(rule)}: ${why}`);
+  try {
+    const headers = { accept: 'text/csv, text/plain;q=0.9, */*;q=0.1' };
+    const response = await request(rule.location, { signal: ended, headers });
+    if (response.statusCode !== 200) {
+      await response.body.dump();
+      throw fail(`it answers ${response.statusCode}`);
+    }
+    const etag = response.headers['etag'];
+    return {
+      bytes: await collect(rule, response.body),
+      etag: typeof etag === 'string' ? etag : '',
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ScoringError || error instanceof SourceUnavailable) throw error;
+    throw fail(ended.aborted ? `no whole answer within ${rule.timeout_ms} ms` : messageOf(error));
+  }
+}
+
+const nameOf = ({ name, location }: SourceRule): string => `the source ${name} (${location})`;

@@ -1,0 +1,33 @@
+import { isScalar, parseDocument, visit } from 'yaml';
+
+/** A text that is neither YAML nor JSON, with where it goes wrong. */
+export class PolicyTextError extends Error {
+  override name = 'PolicyTextError';
+}
+
+/**
+ * The value of a YAML or JSON text. Numbers keep what is written: a whole one below 2^53 is
+ * a number, any other its own text, so that neither 0.1 nor 10^18 nor an address without
+ * quotes is changed by a float on its way.
+ *
+ * @throws PolicyTextError
+ */
+export function readPolicyText(text: string): unknown {
+  const document = parseDocument(text, { uniqueKeys: true, prettyErrors: true });
+  const [problem] = [...document.errors, ...document.warnings];
+  if (problem !== undefined) throw new PolicyTextError(problem.message.split('\n')[0] ?? problem.message);
+  visit(document, {
+    Scalar(_, scalar) {
+      if (typeof scalar.value !== 'number' && typeof scalar.value !== 'bigint') return;
+      const written = scalar.source ?? String(scalar.value);
+      const isPlain = /^(0|-?[1-9]\d*)$/.test(written) && Number.isSafeInteger(Number(written));
+      scalar.value = isPlain ? Number(written) : written;
+    },
+  });
+  if (document.contents === null || isScalar(document.contents)) return document.contents?.value ?? null;
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    throw new PolicyTextError(error instanceof Error ? error.message : String(error));
+  }
+}

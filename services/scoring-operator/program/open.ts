@@ -1,0 +1,174 @@
+import { createEndpoints } from '../../common/chain/endpoints.js';
+import type { Database } from '../../common/clickhouse/database.js';
+import { BlockServiceClient } from '../../common/gen/indexer/block/v1/block.js';
+import { NftServiceClient } from '../../common/gen/indexer/nft/v1/nft.js';
+import { RichlistServiceClient } from '../../common/gen/indexer/richlist/v1/richlist.js';
+import { TxServiceClient } from '../../common/gen/indexer/tx/v1/tx.js';
+import { stopAll } from '../../common/lifecycle.js';
+import type { Log } from '../../common/log.js';
+import type { Metrics } from '../../common/metrics.js';
+import { connectRpc } from '../../common/rpc/client.js';
+import { createScoreContract } from '../contract/client.js';
+import { openContract, openEvm } from '../contract/open.js';
+import { createL1Client, systemClock } from '../l1/client.js';
+import { fetchBridgeId } from '../l1/views.js';
+import type { ContractReads, ScoreSender } from '../machine/ports.js';
+import type { Machine, Phases } from '../machine/run.js';
+import type { FactClients } from '../policy/gather/clients.js';
+import type { Source } from '../store/read.js';
+import { openScoringStore } from '../store/store.js';
+import { type SigningConfig, sendingOf } from './config.js';
+import { openIndex, openPolicy, type ProgramPolicy } from './policy.js';
+import type { Program } from './program.js';
+
+/** What a program is opened with. */
+export interface OpenOptions {
+  readonly signing: SigningConfig;
+  readonly database: Database;
+  /** Database of the service, e.g. `weft_scoring`; its tables are there already. */
+  readonly database_name: string;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly phases: Phases;
+  /** Without a signer nothing can be sent, and whether it would be allowed to is not looked at. */
+  readonly is_read_only?: boolean;
+  /** Clients of services in the same process; default: those at the program's addresses. */
+  readonly clients?: FactClients;
+  readonly signal?: AbortSignal;
+  readonly onStep?: Machine['onStep'];
+  readonly onProgress?: Machine['onProgress'];
+  readonly fault?: Machine['fault'];
+}
+
+/** A program with everything that it needs, connected. */
+export interface OpenProgram {
+  readonly machine: Machine & { readonly policy: ProgramPolicy };
+  /** Where its rows are. */
+  readonly source: Source;
+  readonly evm_chain_id: bigint;
+  /** Account that signs; '' without a signer. */
+  readonly account: string;
+  close(): Promise<void>;
+}
+
+/** How often the first look at the L1 asks again until its time has moved, in milliseconds. */
+const again_ms = 1_000;
+
+/**
+ * Connects a program: the contract's node must answer, everything else may still be down.
+ *
+ * @throws UserError for mistakes, NodeError and others while something is not there.
+ */
+export async function openProgram(program: Program, options: OpenOptions): Promise<OpenProgram> {
+  const { signing, database, database_name, log, metrics, signal } = options;
+  const stops: (() => Promise<unknown>)[] = [];
+  const close = stopAll(stops);
+  try {
+    const tools = { log, metrics, signal };
+    const sending = sendingOf(program, signing);
+    const opened = options.is_read_only
+      ? await openReadOnly(program, sending, tools)
+      : await openContract(sending, program.contract, tools);
+    stops.push(opened.close);
+    const { contract, sender, chain_id, account } = opened;
+
+    const clients = options.clients ?? connectAll(program);
+    if (options.clients === undefined)
+      stops.push(async () =>
+        Object.values(clients).forEach((client) => {
+          client.close();
+        }),
+      );
+    const policy = await openPolicy(program, clients);
+    const shared = { log, metrics, timeout_ms: signing.NODE_TIMEOUT_MS, connections: 4 };
+    const l1 = createL1Client({
+      ...shared,
+      urls: program.l1.urls,
+      module: program.l1.module,
+      chain_id: program.l1.chain_id,
+      standstill_ms: program.l1.standstill_seconds * 1_000,
+      again_ms,
+    });
+    stops.push(() => l1.close());
+
+    const name = `${chain_id}/${contract.address.toLowerCase()}`;
+    const machine = {
+      l1,
+      contract,
+      sender,
+      account,
+      policy,
+      index: openIndex(policy.policy, clients),
+      store: await openScoringStore(database, database_name, name),
+      bridge_id: await bridgeOf(program, shared, signal),
+      start_stage: program.start_stage,
+      windows: program.windows,
+      account_prefix: program.rollup.account_prefix,
+      rules: () => program.rules,
+      phases: options.phases,
+      clock: systemClock,
+      log,
+      onStep: options.onStep,
+      onProgress: options.onProgress,
+      fault: options.fault,
+    };
+    return {
+      machine,
+      source: { database, database_name, program: name },
+      evm_chain_id: chain_id,
+      account,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openReadOnly(
+  program: Program,
+  sending: Parameters<typeof openEvm>[0],
+  tools: Parameters<typeof openEvm>[1],
+): Promise<{
+  readonly contract: ContractReads;
+  readonly sender: ScoreSender;
+  readonly chain_id: bigint;
+  readonly account: string;
+  close(): Promise<void>;
+}> {
+  const { rpc, chain_id, close } = await openEvm(sending, tools);
+  const contract = createScoreContract({ rpc, address: program.contract, from: `0x${'0'.repeat(40)}` });
+  const refuse = (): Promise<never> => Promise.reject(new Error('there is no signer: nothing can be sent'));
+  return {
+    contract: { ...contract, isAllowed: async () => true },
+    sender: { sendScores: refuse, finalize: refuse, settle: refuse },
+    chain_id,
+    account: '',
+    close,
+  };
+}
+
+function connectAll({ indexers }: Program): FactClients {
+  return {
+    block: connectRpc(BlockServiceClient, indexers.block),
+    tx: connectRpc(TxServiceClient, indexers.tx),
+    nft: connectRpc(NftServiceClient, indexers.nft),
+    richlist: connectRpc(RichlistServiceClient, indexers.richlist),
+  };
+}
+
+/** The bridge to compare the registration of; undefined when nothing is to be compared. */
+async function bridgeOf(
+  { bridge_id, rollup }: Program,
+  shared: Parameters<typeof createEndpoints>[2],
+  signal?: AbortSignal,
+): Promise<bigint | undefined> {
+  if (bridge_id === 'none' || (bridge_id === 'auto' && rollup.rest_urls.length === 0)) return undefined;
+  if (bridge_id !== 'auto') return bridge_id;
+  const rest = createEndpoints('rest', rollup.rest_urls, shared);
+  try {
+    return await fetchBridgeId(rest, { signal });
+  } finally {
+    await rest.close();
+  }
+}

@@ -1,0 +1,110 @@
+import type { Database, StatementOptions } from '../../common/clickhouse/database.js';
+import { createLines } from '../../common/clickhouse/lines.js';
+import { createMutex } from '../../common/mutex.js';
+import type { Score, ScoreList } from '../policy/result.js';
+import { hashOfScores, ranked } from './list.js';
+import {
+  readAddressScore,
+  readDecisions,
+  readList,
+  readRuns,
+  readSeenStages,
+  readTxs,
+  readVersion,
+} from './read.js';
+import type { Check, LoggedDecision, Run, SeenStage, StageTx } from './rows.js';
+
+/** Where the machine keeps what it knows and what it has done, for one program. */
+export interface ScoringStore {
+  seenStages(): Promise<SeenStage[]>;
+  noteStage(stage: SeenStage): Promise<void>;
+  /** Every run, ascending by stage. */
+  runs(): Promise<Run[]>;
+  run(stage: bigint): Promise<Run | undefined>;
+  saveRun(run: Run): Promise<void>;
+  savePolicy(policy_hash: string, text: string): Promise<void>;
+  /** Writes a list whole; the run that names it is written after it. */
+  saveList(stage: bigint, list: ScoreList): Promise<void>;
+  /** A list, or undefined when it is not there whole. */
+  list(stage: bigint, list_hash: string): Promise<ScoreList | undefined>;
+  /** The score of an address in a list, or undefined. */
+  addressScore(stage: bigint, list_hash: string, address: string): Promise<Score | undefined>;
+  txs(stage: bigint): Promise<StageTx[]>;
+  saveTx(tx: StageTx): Promise<void>;
+  saveChecks(checks: readonly Check[]): Promise<void>;
+  logDecision(decision: LoggedDecision): Promise<void>;
+  lastDecision(): Promise<LoggedDecision | undefined>;
+}
+
+/** Rows of a list in one insert: bounds the memory of it. */
+const rowsAtOnce = 20_000;
+
+/**
+ * The tables of a program, as its one writer has them.
+ *
+ * @param database_name of the service, e.g. `weft_scoring`.
+ * @param program chain id and contract.
+ */
+export async function openScoringStore(
+  database: Database,
+  database_name: string,
+  program: string,
+): Promise<ScoringStore> {
+  const source = { database, database_name, program };
+  // Not the clock: one that goes back would write rows that do not count.
+  let version = await readVersion(source);
+  const mutex = createMutex();
+  const insert = (table: string, rows: readonly object[]): Promise<void> => {
+    const options: StatementOptions = { name: `scoring.write_${table}`, priority: 'write' };
+    const lines = createLines();
+    for (const row of rows) lines.add(JSON.stringify(row, asText));
+    return database.insert(`${database_name}.${table}`, lines.texts().join('\n'), options);
+  };
+  /** Rows of which a later one stands for an earlier one, in the order of writing. */
+  const write = (table: string, rows: readonly object[]): Promise<void> =>
+    mutex(() =>
+      insert(
+        table,
+        rows.map((row) => ({ ...row, program, version: ++version })),
+      ),
+    );
+
+  return {
+    seenStages: () => readSeenStages(source),
+    noteStage: (stage) => write('l1_stages', [stage]),
+    runs: () => readRuns(source),
+    run: async (stage) => (await readRuns(source, stage))[0],
+    saveRun({ window, ...run }) {
+      const { stage: _, ...heights } = window;
+      return write('runs', [{ ...run, ...heights }]);
+    },
+    savePolicy: (policy_hash, text) => insert('policies', [{ policy_hash, text }]),
+    async saveList(stage, list) {
+      const rows = ranked(list.scores).map((score, index) => ({
+        program,
+        stage,
+        list_hash: list.hash,
+        rank: index + 1,
+        ...score,
+      }));
+      for (let at = 0; at < rows.length; at += rowsAtOnce) {
+        await insert('scores', rows.slice(at, at + rowsAtOnce));
+        await insert('address_scores', rows.slice(at, at + rowsAtOnce));
+      }
+    },
+    async list(stage, list_hash) {
+      const scores = await readList(source, stage, list_hash);
+      if (hashOfScores(scores) !== list_hash) return undefined;
+      return { scores, hash: list_hash, total: scores.reduce((sum, { amount }) => sum + amount, 0n) };
+    },
+    addressScore: (stage, list_hash, address) => readAddressScore(source, stage, list_hash, address),
+    txs: (stage) => readTxs(source, stage),
+    saveTx: (tx) => write('txs', [tx]),
+    saveChecks: (checks) => write('checks', checks),
+    logDecision: (decision) => write('decisions', [decision]),
+    lastDecision: async () => (await readDecisions(source, 1))[0],
+  };
+}
+
+/** 64-bit integers travel as text: JSON numbers would lose digits. */
+const asText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);

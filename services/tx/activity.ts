@@ -1,0 +1,35 @@
+import { status } from '@grpc/grpc-js';
+import { invalidArgument, RpcError } from '../common/errors.js';
+import type { TxServiceServer } from '../common/gen/indexer/tx/v1/tx.js';
+import { streaming } from '../common/rpc/server.js';
+import { decodeActivity } from './decode/activity.js';
+import { nameScanner } from './decode/names.js';
+import type { DecodeOptions } from './decode/types.js';
+import { readWindow } from './read/activity.js';
+import type { TxRpcOptions } from './rpc.js';
+
+/** The handler that tells what accounts did in a window of blocks. */
+export function activityHandlers(options: TxRpcOptions): Pick<TxServiceServer, 'streamActivity'> {
+  const { account_prefix, stopping } = options;
+  const names = nameScanner({ vm: options.vm_type as DecodeOptions['vm'], account_prefix });
+  return {
+    streamActivity: streaming(options, async function* ({ from_height, to_height }, call) {
+      const reader = options.reader();
+      const { height } = reader.head.position;
+      if (from_height < 1 || from_height > to_height)
+        throw invalidArgument(`heights ${from_height} to ${to_height} are no window`);
+      if (to_height > height)
+        throw new RpcError(status.OUT_OF_RANGE, `block ${to_height} is not indexed: the last is ${height}`);
+      const { deadline, request_id, signal } = call;
+      for await (const part of readWindow(reader, from_height, to_height, { deadline, request_id })) {
+        if (signal.aborted) return;
+        // Not a mere end: what was sent would be taken for everything.
+        if (stopping.aborted) throw new RpcError(status.UNAVAILABLE, 'the service is stopping');
+        yield {
+          txs: part.txs.map((tx) => decodeActivity(tx.body, tx.height, tx.position, names)),
+          through_height: part.through_height,
+        };
+      }
+    }),
+  };
+}

@@ -1,0 +1,499 @@
+import assert from 'node:assert/strict';
+import { Wallet } from 'ethers';
+import { sleep } from '../../services/common/lifecycle.js';
+import { ContractError } from '../../services/scoring-operator/contract/errors.js';
+import { createRemoteSigner } from '../../services/scoring-operator/contract/remote-signer.js';
+import { hide } from '../../services/scoring-operator/contract/secret.js';
+import { signerOfKey } from '../../services/scoring-operator/contract/signer.js';
+import type { Anvil } from '../../tools/dev/anvil.js';
+import { anvilOrSkip } from '../support/anvil.js';
+import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
+import {
+  addressOf,
+  type ClientOptions,
+  clientOf,
+  deployKind,
+  plainContract,
+  recordingHooks,
+  scoresOf,
+  transact,
+} from '../support/score-contract.js';
+
+const always = async (): Promise<void> => {};
+
+const failed = (kind: string, words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ContractError, String((error as Error).stack));
+  assert.equal(error.kind, kind, error.message);
+  assert.match(error.message, words);
+  return true;
+};
+
+/** The first words of what hooks were told. */
+const kindsOf = (told: readonly string[], words = 2): string[] =>
+  told.map((one) => one.split(' ').slice(0, words).join(' '));
+
+describe('sending scores', function () {
+  this.timeout(60_000);
+  let anvil: Anvil;
+  let proxy: RpcProxy;
+  let options: ClientOptions;
+  let account: string;
+
+  before(async function () {
+    anvil = await anvilOrSkip(this, { gas_limit: 60_000_000 });
+    options = { private_key: anvil.accounts[0]?.private_key as string };
+    account = anvil.accounts[0]?.address as string;
+  });
+  after(() => anvil?.stop());
+  beforeEach(async () => {
+    proxy = await startRpcProxy(anvil.url);
+  });
+  afterEach(() => proxy.stop());
+
+  const countTxs = async (): Promise<number> =>
+    Number(await anvil.call('eth_getTransactionCount', account, 'latest'));
+
+  it('writes thousands of scores in txs that fit', async () => {
+    const address = await deployKind(anvil, 'ours', 5n);
+    const { sender, contract } = clientOf(anvil.url, address, options);
+    const scores = scoresOf(2_500);
+    const hooks = recordingHooks();
+    await sender.sendScores(5n, scores, hooks);
+    assert.deepEqual(await contract.scores(5n), scores);
+    assert.equal((await contract.stage(5n))?.total_score, (2_500n * 2_501n) / 2n);
+    const sizes = hooks.told
+      .filter((one) => one.startsWith('signed'))
+      .map((one) => Number(one.split(' ')[2]));
+    assert.deepEqual(sizes, [500, 500, 500, 500, 500]);
+  });
+
+  it("keeps every tx within the rollup's own limit, above which gas is cut without a word", async () => {
+    const address = await deployKind(anvil, 'ours', 5n);
+    const { sender, contract } = clientOf(proxy.url, address, { ...options, rollup_gas_limit: 3_000_000n });
+    await sender.sendScores(5n, scoresOf(130), recordingHooks());
+    assert.deepEqual(await contract.scores(5n), scoresOf(130));
+    const raws = proxy.requests.filter(({ method }) => method === 'eth_sendRawTransaction');
+    assert.ok(raws.length >= 3 && raws.length <= 6, String(raws.length));
+    const block = await anvil.call('eth_getBlockByNumber', 'latest', true);
+    for (const tx of (block as { transactions: { gas: string }[] }).transactions) {
+      assert.ok(BigInt(tx.gas) <= 3_000_000n, tx.gas);
+    }
+  });
+
+  it('halves a batch that an estimate says is too much, and goes on with what is left', async () => {
+    const address = await deployKind(anvil, 'ours', 5n);
+    proxy.meddle = ({ method, params }) =>
+      method === 'eth_estimateGas' && (params[0] as { data: string }).data.length > 10 + 64 * (5 + 2 * 30)
+        ? { error: { code: -32_000, message: 'out of gas in location: WritePerByte; gasWanted: 3000000' } }
+        : undefined;
+    const { sender, contract } = clientOf(proxy.url, address, options);
+    const hooks = recordingHooks();
+    await sender.sendScores(5n, scoresOf(101), hooks);
+    assert.deepEqual(await contract.scores(5n), scoresOf(101));
+    for (const one of hooks.told.filter((told) => told.startsWith('signed'))) {
+      assert.ok(Number(one.split(' ')[2]) <= 30, one);
+    }
+  });
+
+  it('halves a batch that ran out of gas on chain, whatever the estimate said', async () => {
+    const address = await deployKind(anvil, 'ours', 5n);
+    proxy.meddle = ({ method }) => (method === 'eth_estimateGas' ? { result: '0x7a120' } : undefined);
+    const { sender, contract } = clientOf(proxy.url, address, options);
+    const hooks = recordingHooks();
+    await sender.sendScores(5n, scoresOf(40), hooks);
+    assert.deepEqual(await contract.scores(5n), scoresOf(40));
+    assert.ok(hooks.told.some((one) => one.startsWith('mined false')));
+  });
+
+  it('gives up on one score that is too much', async () => {
+    const address = await deployKind(anvil, 'ours', 5n);
+    const { sender } = clientOf(anvil.url, address, { ...options, rollup_gas_limit: 30_000n });
+    const hooks = recordingHooks();
+    await assert.rejects(
+      sender.sendScores(5n, scoresOf(2), hooks),
+      failed('out_of_gas', /a tx may have 30000 here/),
+    );
+    assert.deepEqual(hooks.told, []);
+  });
+
+  it('writes down a tx before it leaves', async () => {
+    const address = await deployKind(anvil, 'ours', 5n);
+    const { sender } = clientOf(proxy.url, address, options);
+    const before = await countTxs();
+    const hooks = {
+      ...recordingHooks(),
+      onSigned: async () => {
+        assert.equal(proxy.count('eth_sendRawTransaction'), 0);
+        throw new Error('the disk is full');
+      },
+    };
+    await assert.rejects(sender.sendScores(5n, scoresOf(1), hooks), /the disk is full/);
+    assert.equal(proxy.count('eth_sendRawTransaction'), 0);
+    assert.equal(await countTxs(), before);
+  });
+
+  it('finds a tx whose reply was lost, and does not send another', async () => {
+    const address = await deployKind(anvil, 'lenient', 5n);
+    proxy.meddle = ({ method }) => (method === 'eth_sendRawTransaction' ? 'drop' : undefined);
+    const { sender, contract } = clientOf(proxy.url, address, options);
+    const before = await countTxs();
+    const hooks = recordingHooks();
+    await sender.sendScores(5n, scoresOf(2), hooks);
+    await sender.finalize(5n, always, hooks);
+    assert.equal(await countTxs(), before + 2);
+    assert.equal(proxy.count('eth_sendRawTransaction'), 2);
+    assert.equal((await contract.stage(5n))?.is_finalized, true);
+    assert.deepEqual(kindsOf(hooks.told), ['signed update', 'mined true', 'signed finalize', 'mined true']);
+  });
+
+  it('sends the same bytes again when they never arrived', async () => {
+    const address = await deployKind(anvil, 'lenient', 5n);
+    proxy.meddle = ({ method }, nth) =>
+      method === 'eth_sendRawTransaction' && nth < 4 ? 'refuse' : undefined;
+    const { sender } = clientOf(proxy.url, address, options);
+    const before = await countTxs();
+    const hooks = recordingHooks();
+    await sender.finalize(5n, always, hooks);
+    assert.equal(await countTxs(), before + 1);
+    const raws = proxy.requests.filter(({ method }) => method === 'eth_sendRawTransaction');
+    assert.equal(new Set(raws.map(({ params }) => params[0])).size, 1);
+    assert.deepEqual(kindsOf(hooks.told), ['signed finalize', 'mined true']);
+  });
+
+  it('waits for an index of receipts that lags behind', async () => {
+    const address = await deployKind(anvil, 'ours', 5n);
+    proxy.meddle = ({ method }, nth) =>
+      method === 'eth_getTransactionReceipt' && nth < 25 ? { result: null } : undefined;
+    const { sender } = clientOf(proxy.url, address, options);
+    const before = await countTxs();
+    await sender.sendScores(5n, scoresOf(1), recordingHooks());
+    assert.equal(await countTxs(), before + 1);
+    assert.equal(proxy.count('eth_sendRawTransaction'), 1);
+  });
+
+  it('survives a node that fails again and again while a tx is on its way', async () => {
+    const address = await deployKind(anvil, 'ours', 5n);
+    let broken = 0;
+    proxy.meddle = ({ method }) =>
+      proxy.count('eth_sendRawTransaction') > 0 && method !== 'eth_sendRawTransaction' && broken++ < 20
+        ? 'refuse'
+        : undefined;
+    const { sender } = clientOf(proxy.url, address, { ...options, config: { stuck_ms: 5_000 } });
+    const before = await countTxs();
+    await sender.sendScores(5n, scoresOf(1), recordingHooks());
+    assert.equal(await countTxs(), before + 1);
+  });
+
+  it('takes the next nonce when somebody else used this one, after looking again', async () => {
+    const address = await deployKind(anvil, 'ours', 5n);
+    const other = new Wallet(options.private_key);
+    proxy.meddle = async ({ method }, nth) => {
+      if (method !== 'eth_sendRawTransaction' || nth !== 1) return undefined;
+      const nonce = await countTxs();
+      const tx = { chainId: 31_337, nonce, gasLimit: 21_000, gasPrice: 0, type: 0, to: addressOf(1) };
+      await anvil.call('eth_sendRawTransaction', await other.signTransaction(tx));
+      return undefined;
+    };
+    const { sender, contract } = clientOf(proxy.url, address, options);
+    const hooks = recordingHooks();
+    let looks = 0;
+    await sender.finalize(5n, async () => void looks++, hooks);
+    assert.equal(looks, 2);
+    assert.equal((await contract.stage(5n))?.is_finalized, true);
+    assert.deepEqual(kindsOf(hooks.told, 1), ['signed', 'replaced', 'signed', 'mined']);
+    assert.match(hooks.told[1] ?? '', /^replaced 0x/);
+  });
+
+  it('never finalizes twice, however many try at once with one key', async () => {
+    const address = await deployKind(anvil, 'lenient', 5n);
+    const processes = Array.from({ length: 4 }, () => clientOf(anvil.url, address, options).sender);
+    const results = await Promise.allSettled(
+      processes.map((one) => one.finalize(5n, always, recordingHooks())),
+    );
+    const hashes = new Set<string>();
+    for (const result of results) {
+      // Some find it finalized. Those with the same nonce sign the same bytes: that is one tx.
+      if (result.status === 'rejected') failed('reverted', /finalized already/)(result.reason);
+      else hashes.add(result.value.tx_hash);
+    }
+    assert.equal(hashes.size, 1);
+    const logs = (await anvil.call('eth_getLogs', { address, fromBlock: '0x0' })) as { topics: string[] }[];
+    const finalized = plainContract(anvil, address).interface.getEvent('FinalizeStage')?.topicHash;
+    assert.equal(logs.filter(({ topics }) => topics[0] === finalized).length, 1);
+  });
+
+  it('explains a tx that failed on chain', async () => {
+    const address = await deployKind(anvil, 'ours', 5n);
+    const other = plainContract(anvil, address, 1);
+    await transact(plainContract(anvil, address), 'addAllowList', anvil.accounts[1]?.address);
+    proxy.meddle = async ({ method }) => {
+      if (method === 'eth_sendRawTransaction') await transact(other, 'removeAllowList', account);
+      return undefined;
+    };
+    const { sender } = clientOf(proxy.url, address, options);
+    const hooks = recordingHooks();
+    await assert.rejects(sender.sendScores(5n, scoresOf(2), hooks), failed('reverted', /PermissionDenied/));
+    assert.deepEqual(kindsOf(hooks.told), ['signed update', 'mined false']);
+  });
+
+  it('explains it by its trace, or from the state, where the node keeps the reason to itself', async () => {
+    const other = plainContract(anvil, await deployKind(anvil, 'ours', 5n), 1);
+    for (const has_traces of [true, false]) {
+      const address = await deployKind(anvil, 'ours', 5n);
+      await transact(plainContract(anvil, address), 'addAllowList', anvil.accounts[1]?.address);
+      let sent = false;
+      proxy.meddle = async ({ method }) => {
+        if (method === 'eth_sendRawTransaction') {
+          await transact(other.attach(address) as typeof other, 'finalizeStage', 5n);
+          sent = true;
+        }
+        if (method === 'debug_traceTransaction' && !has_traces)
+          return { error: { code: -32_601, message: 'no' } };
+        const wordless = { error: { code: -32_000, message: 'Reverted' } };
+        return sent && method === 'eth_call'
+          ? (reply) => (reply.error === undefined ? reply : wordless)
+          : undefined;
+      };
+      const { sender } = clientOf(proxy.url, address, options);
+      await assert.rejects(
+        sender.sendScores(5n, scoresOf(2), recordingHooks()),
+        failed('reverted', /StageFinalized: stage 5/),
+      );
+    }
+  });
+
+  it('goes on where it was interrupted: the same call again is harmless', async () => {
+    const address = await deployKind(anvil, 'ours', 5n);
+    const controller = new AbortController();
+    const { sender, contract } = clientOf(anvil.url, address, { ...options, max_scores: 20 });
+    const hooks = recordingHooks();
+    const stopping = {
+      ...hooks,
+      onMined: async () => controller.abort(),
+    };
+    await assert.rejects(
+      sender.sendScores(5n, scoresOf(60), stopping, controller.signal),
+      failed('aborted', /between/),
+    );
+    assert.equal((await contract.scores(5n)).length, 20);
+    await sender.sendScores(5n, scoresOf(60), hooks);
+    assert.deepEqual(await contract.scores(5n), scoresOf(60));
+  });
+
+  describe('settles what an earlier process had signed', () => {
+    it('mined, replaced, unknown and pending', async () => {
+      const address = await deployKind(anvil, 'ours', 5n);
+      const { sender } = clientOf(anvil.url, address, options);
+      const nonce = await countTxs();
+      const hooks = recordingHooks();
+      await sender.sendScores(5n, scoresOf(1), hooks);
+      const tx_hash = hooks.told[0]?.split(' ')[4] as string;
+      const mined = await sender.settle({ tx_hash, nonce, account });
+      assert.equal(mined.kind === 'mined' && mined.tx.is_success, true);
+      const unknown = `0x${'12'.repeat(32)}`;
+      assert.equal((await sender.settle({ tx_hash: unknown, nonce, account })).kind, 'replaced');
+      assert.equal((await sender.settle({ tx_hash: unknown, nonce: nonce + 1, account })).kind, 'unknown');
+      // A remote signer that did not answer: only the nonce is known.
+      assert.equal((await sender.settle({ tx_hash: '', nonce, account })).kind, 'mined');
+      assert.equal((await sender.settle({ tx_hash: '', nonce: nonce + 1, account })).kind, 'unknown');
+      await anvil.call('evm_setAutomine', false);
+      try {
+        const tx = {
+          chainId: 31_337,
+          nonce: nonce + 1,
+          gasLimit: 21_000,
+          gasPrice: 0,
+          type: 0,
+          to: addressOf(1),
+        };
+        const raw = await new Wallet(options.private_key).signTransaction(tx);
+        const pending = (await anvil.call('eth_sendRawTransaction', raw)) as string;
+        assert.equal((await sender.settle({ tx_hash: pending, nonce: nonce + 1, account })).kind, 'pending');
+        assert.equal((await sender.settle({ tx_hash: '', nonce: nonce + 1, account })).kind, 'pending');
+      } finally {
+        await anvil.call('evm_mine');
+        await anvil.call('evm_setAutomine', true);
+      }
+    });
+
+    it('failed, with the reason', async () => {
+      const address = await deployKind(anvil, 'ours', 5n);
+      const { sender } = clientOf(anvil.url, address, options);
+      const nonce = await countTxs();
+      const data = plainContract(anvil, address).interface.encodeFunctionData('finalizeStage', [6n]);
+      const tx = { chainId: 31_337, nonce, gasLimit: 200_000, gasPrice: 0, type: 0, to: address, data };
+      const raw = await new Wallet(options.private_key).signTransaction(tx);
+      const tx_hash = (await anvil.call('eth_sendRawTransaction', raw)) as string;
+      await sleep(50);
+      const settled = await sender.settle({ tx_hash, nonce, account });
+      assert.equal(settled.kind === 'mined' && settled.tx.is_success, false);
+      assert.match(settled.kind === 'mined' ? settled.tx.error : '', /stage 5 comes before/);
+    });
+  });
+
+  it('signs for a chain, and a node of another one does not take it', async () => {
+    const address = await deployKind(anvil, 'ours', 5n);
+    const { sender } = clientOf(anvil.url, address, { ...options, chain_id: 1n });
+    await assert.rejects(sender.sendScores(5n, scoresOf(1), recordingHooks()), failed('refused', /chain/i));
+  });
+
+  it('works without a balance where gas is free', async () => {
+    const address = await deployKind(anvil, 'ours', 5n);
+    const poor = Wallet.createRandom();
+    await transact(plainContract(anvil, address), 'addAllowList', poor.address);
+    const { sender, contract } = clientOf(anvil.url, address, { private_key: poor.privateKey });
+    await sender.sendScores(5n, scoresOf(3), recordingHooks());
+    assert.equal((await contract.scores(5n)).length, 3);
+    assert.equal(BigInt((await anvil.call('eth_getBalance', poor.address, 'latest')) as string), 0n);
+  });
+
+  describe('with a signer that is somewhere else', () => {
+    it('asks it for raw bytes', async () => {
+      const address = await deployKind(anvil, 'ours', 5n);
+      const signer = await createRemoteSigner(proxy.url, account);
+      assert.equal(signer.address, account);
+      const { sender, contract } = clientOf(anvil.url, address, { ...options, signer });
+      const hooks = recordingHooks();
+      await sender.sendScores(5n, scoresOf(3), hooks);
+      assert.equal((await contract.scores(5n)).length, 3);
+      assert.equal(proxy.count('eth_signTransaction'), 1);
+      assert.deepEqual(kindsOf(hooks.told), ['signed update', 'mined true']);
+    });
+
+    it('lets it send by itself when it does not give them away, and finds the tx when its reply is lost', async () => {
+      const address = await deployKind(anvil, 'lenient', 5n);
+      let lose = false;
+      proxy.meddle = ({ method }) => {
+        if (/signTransaction/.test(method))
+          return { error: { code: -32_601, message: 'the method does not exist' } };
+        return lose && method === 'eth_sendTransaction' ? 'drop' : undefined;
+      };
+      const signer = await createRemoteSigner(proxy.url, '');
+      const { sender, contract } = clientOf(anvil.url, address, { ...options, signer });
+      const before = await countTxs();
+      const hooks = recordingHooks();
+      await sender.sendScores(5n, scoresOf(3), hooks);
+      lose = true;
+      await sender.finalize(5n, always, hooks);
+      assert.equal(await countTxs(), before + 2);
+      assert.equal((await contract.stage(5n))?.is_finalized, true);
+      const told = hooks.told.map((one) => one.replace(/0x[0-9a-f]{64}/, 'HASH').replace(/ \d+ \d+ /, ' '));
+      const way = (purpose: string): string[] => [
+        `signed ${purpose} `,
+        `signed ${purpose} HASH`,
+        'replaced ',
+        'mined true HASH',
+      ];
+      assert.deepEqual(told, [...way('update'), ...way('finalize')]);
+    });
+
+    it('takes no other tx for the one that was asked for', async () => {
+      const address = await deployKind(anvil, 'ours', 5n);
+      const tx = { chainId: 31_337, nonce: 0, gasLimit: 21_000, gasPrice: 0, type: 0, to: addressOf(1) };
+      const wrong = await new Wallet(options.private_key).signTransaction(tx);
+      proxy.meddle = ({ method }) => (method === 'eth_signTransaction' ? { result: wrong } : undefined);
+      const signer = await createRemoteSigner(proxy.url, account);
+      const { sender } = clientOf(anvil.url, address, { ...options, signer });
+      const hooks = recordingHooks();
+      await assert.rejects(sender.sendScores(5n, scoresOf(1), hooks), failed('refused', /another tx/));
+      assert.deepEqual(hooks.told, []);
+    });
+
+    it('says which accounts it has when it has not the one asked for', async () => {
+      await assert.rejects(createRemoteSigner(proxy.url, addressOf(5)), failed('refused', /has only 0x/));
+    });
+  });
+
+  it('gives the same address for a key whichever way it is named', () => {
+    assert.equal(signerOfKey(hide(options.private_key.slice(2).toUpperCase())).address, account);
+  });
+});
+
+describe('sending scores where gas costs something', function () {
+  this.timeout(60_000);
+  let anvil: Anvil;
+  let proxy: RpcProxy;
+  let options: ClientOptions;
+  let address: string;
+
+  before(async function () {
+    anvil = await anvilOrSkip(this, { is_gas_free: false });
+    options = { private_key: anvil.accounts[0]?.private_key as string };
+  });
+  after(() => anvil?.stop());
+  beforeEach(async () => {
+    proxy = await startRpcProxy(anvil.url);
+    const { call } = anvil;
+    const priced: Anvil = {
+      ...anvil,
+      call: (method, first, ...rest) =>
+        call(method, typeof first === 'object' ? { ...first, gasPrice: '0x77359400' } : first, ...rest),
+    };
+    address = await deployKind(priced, 'lenient', 5n);
+  });
+  afterEach(async () => {
+    await anvil.call('evm_setAutomine', true);
+    await proxy.stop();
+  });
+
+  it('replaces a tx that is stuck by one that pays more, and only one of them is mined', async () => {
+    await anvil.call('evm_setAutomine', false);
+    proxy.meddle = async ({ method }, nth) => {
+      // The pool holds the first two and no block comes until the third is there.
+      if (method === 'eth_sendRawTransaction' && nth === 3) setTimeout(() => void anvil.call('evm_mine'), 50);
+      return undefined;
+    };
+    const { sender, contract } = clientOf(proxy.url, address, { ...options, config: { stuck_ms: 300 } });
+    const hooks = recordingHooks();
+    await sender.finalize(5n, always, hooks);
+    assert.equal((await contract.stage(5n))?.is_finalized, true);
+    const raws = proxy.requests
+      .filter(({ method }) => method === 'eth_sendRawTransaction')
+      .map(({ params }) => params[0]);
+    assert.equal(new Set(raws).size, 3, 'three versions of one tx');
+    assert.equal(hooks.told.filter((one) => one.startsWith('signed')).length, 3);
+    assert.equal(hooks.told.filter((one) => one.startsWith('replaced')).length, 2);
+    assert.equal(
+      new Set(hooks.told.filter((one) => one.startsWith('signed')).map((one) => one.split(' ')[3])).size,
+      1,
+    );
+  });
+
+  it('gives up after a while, and the next one settles what is left', async () => {
+    await anvil.call('evm_setAutomine', false);
+    const config = { stuck_ms: 200, give_up_ms: 500 };
+    const hooks = recordingHooks();
+    const { sender } = clientOf(anvil.url, address, { ...options, config });
+    await assert.rejects(sender.finalize(5n, always, hooks), failed('not_mined', /it may still come/));
+    const next = clientOf(anvil.url, address, options);
+    setTimeout(() => void anvil.call('evm_mine'), 100);
+    await assert.rejects(
+      next.sender.finalize(5n, always, recordingHooks()),
+      failed('reverted', /finalized already/),
+    );
+  });
+
+  it('says that there is nothing to pay with', async () => {
+    const poor = Wallet.createRandom();
+    const { sender } = clientOf(anvil.url, address, { private_key: poor.privateKey });
+    await assert.rejects(
+      sender.finalize(5n, always, recordingHooks()),
+      failed('reverted', /PermissionDenied/),
+    );
+    const lenient = plainContract(anvil, address);
+    await (await lenient.getFunction('addAllowList').send(poor.address)).wait();
+    await assert.rejects(sender.finalize(5n, always, recordingHooks()), failed('insufficient_funds', /./));
+  });
+
+  it('raises a price that the node finds too low', async () => {
+    proxy.meddle = ({ method }, nth) =>
+      method === 'eth_sendRawTransaction' && nth < 4
+        ? { error: { code: -32_000, message: 'transaction underpriced: tip needed 1' } }
+        : undefined;
+    const { sender, contract } = clientOf(proxy.url, address, options);
+    const hooks = recordingHooks();
+    await sender.finalize(5n, always, hooks);
+    assert.equal((await contract.stage(5n))?.is_finalized, true);
+    assert.equal(hooks.told.filter((one) => one.startsWith('replaced')).length, 3);
+  });
+});

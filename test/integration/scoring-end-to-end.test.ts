@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import { computeScores } from '../../services/scoring-operator/policy/compute.js';
+import { gatherFacts } from '../../services/scoring-operator/policy/gather/gather.js';
+import { loadPolicy } from '../../services/scoring-operator/policy/load.js';
+import { findWindow } from '../../services/scoring-operator/policy/window.js';
+import type { Anvil } from '../../tools/dev/anvil.js';
+import { type Indexers, startIndexers } from '../../tools/dev/indexers.js';
+import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
+import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { anvilOrSkip } from '../support/anvil.js';
+import { eventually } from '../support/block.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+import { clientOf, deployKind, type Kind, plainContract } from '../support/score-contract.js';
+import { startWeft, type WeftProcess } from '../support/scoring/run-weft.js';
+
+/** The first two stages lie in the recording; the third goes on after its end. */
+const [start, interval] = [Date.UTC(2026, 10, 21, 9, 18) / 1000, 130];
+
+const module = { address: '0x1', name: 'vip', prefix: 'initia' };
+
+/** Enough addresses for a dozen txs beside what was done on the rollup. */
+const quest = Array.from(
+  { length: 60 },
+  (_, index) => `0x${(index + 1).toString(16).padStart(40, 'c')},${index + 7}`,
+);
+
+const policy = `version: 1
+name: end_to_end
+rules:
+  - {kind: transactions, name: sent, weight: 10}
+  - {kind: gas_used, name: gas, divisor: 100000}
+  - {kind: source, name: quest, file: quest.csv, duplicates: refuse}
+`;
+
+describe('weft score as a process of its own', function () {
+  this.timeout(180_000);
+  const folder = mkdtempSync(join(tmpdir(), 'weft-score-'));
+  let node: ReplayNode;
+  let indexers: Indexers;
+  let anvil: Anvil;
+  let l1: SimulatedL1;
+  const running = new Set<WeftProcess>();
+
+  before(async function () {
+    anvil = await anvilOrSkip(this);
+    node = await startReplayNode({ recording: 'evm', tip: 400 });
+    const tools = { database: await testDatabase(), log: createLog('silent'), metrics: createMetrics() };
+    indexers = await startIndexers(node, tools, uniquePrefix());
+    l1 = await startSimulatedL1({
+      module,
+      state: {
+        chain_id: 'l1-1',
+        stage: 5n,
+        stage_start_time: start,
+        stage_end_time: start + interval,
+        stage_interval: interval,
+        challenge_period: interval,
+        time: start + 10,
+        height: 1,
+        bridges: [],
+        last_submitted_stage: 0n,
+        total_l2_scores: 0n,
+      },
+    });
+    writeFileSync(join(folder, 'quest.csv'), `address,score\n${quest.join('\n')}\n`);
+    writeFileSync(join(folder, 'policy.yaml'), policy);
+  });
+  afterEach(() => {
+    for (const { child } of running) child.kill('SIGKILL');
+    running.clear();
+  });
+  after(async () => {
+    await l1?.close();
+    await indexers?.stop();
+    await node?.close();
+    await anvil?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Writes a program and gives what `weft score` needs for it. */
+  function prepare(contract: string, name: string, more: Readonly<Record<string, unknown>> = {}) {
+    const program = {
+      l1: { urls: [l1.url], module: module.address, standstill_seconds: 3 },
+      rollup: { json_rpc_urls: [anvil.url] },
+      indexers: indexers.addresses,
+      contract,
+      policy: 'policy.yaml',
+      approval: 'Automatic',
+      margin_seconds: 20,
+      poll_seconds: 1,
+      ...more,
+    };
+    const path = join(folder, `${name}.yaml`);
+    writeFileSync(path, JSON.stringify(program));
+    const env = {
+      PRIVATE_KEY: anvil.accounts[0]!.private_key,
+      DATA_DIR: join(folder, name),
+      // Few in a tx, so that there is a middle.
+      TX_MAX_SCORES: '12',
+      LOG_LEVEL: 'debug',
+    };
+    const start = (...args: string[]): WeftProcess => {
+      const process = startWeft(['score', '--program', path, ...args], env);
+      running.add(process);
+      return process;
+    };
+    return { start, env };
+  }
+
+  /** Runs a command to its end. */
+  async function end(process: WeftProcess, code: number): Promise<string> {
+    assert.equal(await process.ended, code, process.output());
+    return process.output();
+  }
+
+  /** The L1 as it is in a stage, at so many seconds after its start; its time moves on by itself. */
+  function inStage(stage: bigint, seconds: number, first = 5n): NodeJS.Timeout {
+    const stage_start_time = start + Number(stage - first) * interval;
+    Object.assign(l1.state, { stage, stage_start_time, stage_end_time: stage_start_time + interval });
+    l1.state.time = stage_start_time + seconds;
+    l1.isStanding = false;
+    return setInterval(() => l1.advance(0.1), 200);
+  }
+
+  /** What the policy gives on paper: computed here, without the machine. */
+  async function onPaper(stage: bigint, first: bigint) {
+    const loaded = await loadPolicy(join(folder, 'policy.yaml'), 'init');
+    const start_time = start + Number(stage - first) * interval;
+    const signal = new AbortController().signal;
+    const times = { stage, start_time, end_time: start_time + interval };
+    const found = await findWindow(loaded.policy, times, indexers.clients, signal);
+    assert.equal(found.kind, 'complete');
+    const window = (found as Extract<typeof found, { kind: 'complete' }>).window;
+    const facts = await gatherFacts(loaded.policy, window, indexers.clients, {
+      account_prefix: 'init',
+      signal,
+    });
+    return computeScores(loaded.policy, facts);
+  }
+
+  /** The contract has what the policy says, and every stage was finalized by one tx. */
+  async function judge(contract: string, stages: readonly bigint[]): Promise<void> {
+    const reader = clientOf(anvil.url, contract, { private_key: anvil.accounts[0]!.private_key });
+    for (const stage of stages) {
+      const expected = await onPaper(stage, stages[0]!);
+      const found = (await reader.contract.scores(stage)).filter(({ amount }) => amount > 0n);
+      const sorted = [...found].sort((a, b) => (a.address < b.address ? -1 : 1));
+      assert.deepEqual(sorted, expected.scores, `scores of stage ${stage}`);
+      const { is_finalized, total_score } = (await reader.contract.stage(stage))!;
+      assert.deepEqual([is_finalized, total_score], [true, expected.total]);
+    }
+    await reader.endpoints.close();
+    const plain = plainContract(anvil, contract);
+    const events = await plain.queryFilter('FinalizeStage', 0);
+    assert.deepEqual(
+      events.map((event) => ('args' in event ? event.args[0] : undefined)),
+      stages,
+      'each stage is finalized once, in order',
+    );
+  }
+
+  for (const kind of ['ours', 'lenient', 'oldest'] as const satisfies readonly Kind[]) {
+    it(`catches up in order and loses nothing to kill -9 in the middle (${kind} contract)`, async () => {
+      const contract = await deployKind(anvil, kind, 5n);
+      // The oldest contract begins with stage 1, whoever deploys it.
+      const first = kind === 'oldest' ? 1n : 5n;
+      const clock = inStage(first + 2n, 30, first);
+      try {
+        const { start: run } = prepare(contract, `kill-${kind}`, kind === 'oldest' ? { start_stage: 1 } : {});
+        const sent = async (): Promise<number> =>
+          Number(await anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest'));
+        for (const txs of [1, 4, 6]) {
+          const from = await sent();
+          const process = run('--once');
+          const enough = eventually(async () => (await sent()) >= from + txs, `${txs} txs`, 20_000).catch(
+            () => {},
+          );
+          await Promise.race([enough, process.ended]);
+          process.child.kill('SIGKILL');
+          await process.ended;
+        }
+        assert.match(await end(run('--once'), 0), new RegExp(`stage ${first + 2n} runs until`));
+        await judge(contract, [first, first + 1n]);
+        const again = await sent();
+        await end(run('--once'), 0);
+        assert.equal(await sent(), again, 'a job that runs twice sends nothing');
+      } finally {
+        clearInterval(clock);
+      }
+    });
+  }
+
+  it('shows what it would do, then waits for approval, then explains what it did', async () => {
+    const contract = await deployKind(anvil, 'ours', 5n);
+    const clock = inStage(6n, 30);
+    try {
+      const manual = prepare(contract, 'manual', { approval: 'Manual' });
+      const dry = await end(manual.start('--once', '--dry-run'), 0);
+      assert.match(dry, /would do: score stage 5/);
+      assert.match(dry, /to be sent: 6\d/);
+      assert.match(await end(manual.start('--once'), 0), /waits for approval \(ApprovalNeeded\)/);
+      const approved = prepare(contract, 'manual', { approval: 'Manual', approved_stage: 5 });
+      assert.match(await end(approved.start('--once'), 0), /stage 6 runs until/);
+      await judge(contract, [5n]);
+
+      const status = await end(approved.start('--show', 'status'), 0);
+      assert.match(status, /last scored 5, last finalized 5/);
+      const stage = await end(approved.start('--show', '5'), 0);
+      for (const part of [
+        'read back: yes, finalized: yes',
+        'name: end_to_end',
+        'finalize',
+        'strays',
+        'total',
+      ])
+        assert.ok(stage.includes(part), `${part} in ${stage}`);
+      const [address, amount] = quest[59]!.split(',');
+      assert.match(
+        await end(approved.start('--show', address!), 0),
+        new RegExp(`5\\s+${amount}\\s+\\d+\\s+yes`),
+      );
+    } finally {
+      clearInterval(clock);
+    }
+  });
+
+  it('zeroes strays before it finalizes', async () => {
+    const contract = await deployKind(anvil, 'lenient', 5n);
+    const plain = plainContract(anvil, contract);
+    const stray = `0x${'9'.repeat(40)}`;
+    await (
+      await plain.getFunction('updateScores').send(5n, [stray], [1234n], { gasPrice: 0, type: 0 })
+    ).wait();
+    const clock = inStage(6n, 30);
+    try {
+      await end(prepare(contract, 'strays').start('--once'), 0);
+      await judge(contract, [5n]);
+    } finally {
+      clearInterval(clock);
+    }
+  });
+
+  it('sends nothing while the L1 cannot be read, stands still, or has another contract registered', async () => {
+    const contract = await deployKind(anvil, 'ours', 5n);
+    const before = await anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest');
+    const clock = inStage(6n, 30);
+    try {
+      const { start: run } = prepare(contract, 'refusals', { bridge_id: 5 });
+      for (const fault of ['html', 'cut', 'not_found', 'refuse'] as const) {
+        l1.fault = fault;
+        assert.match(await end(run('--once'), 75), /L1Unreadable/);
+      }
+      l1.fault = 'none';
+      l1.isStanding = true;
+      assert.match(await end(run('--once'), 75), /L1StandsStill/);
+      l1.isStanding = false;
+      l1.state.bridges = [
+        { bridge_id: 5n, version: 1n, init_stage: 5n, vip_l2_score_contract: `0x${'8'.repeat(40)}` },
+      ];
+      assert.match(await end(run('--once'), 1), /ALARM.*OtherContractRegistered/);
+      l1.state.bridges = [{ bridge_id: 5n, version: 1n, init_stage: 4n, vip_l2_score_contract: contract }];
+      assert.match(await end(run('--once'), 1), /ALARM.*InitStageTooLate/);
+      assert.equal(await anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest'), before);
+    } finally {
+      clearInterval(clock);
+      l1.fault = 'none';
+      l1.state.bridges = [];
+    }
+  });
+
+  it('never shows the key: not in what it prints, its tables, errors or the list of processes', async () => {
+    const contract = await deployKind(anvil, 'ours', 5n);
+    const key = anvil.accounts[1]!.private_key.slice(2);
+    const clock = inStage(6n, 30);
+    try {
+      const { start: run, env } = prepare(contract, 'secret');
+      env.PRIVATE_KEY = `0x${key}`;
+      const denied = run('--once');
+      let processes = '';
+      while (denied.child.exitCode === null) {
+        processes += execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      const output = await end(denied, 1);
+      assert.match(output, /NotAllowed/, 'the second account is not on the allow list');
+      assert.ok(processes.includes('score --program'), 'the list of processes was looked at');
+      env.PRIVATE_KEY = `${key}ff`;
+      const wrong = await end(run('--once'), 1);
+      assert.match(wrong, /PRIVATE_KEY/);
+      const files = readdirSync(join(folder, 'secret'), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'));
+      assert.ok(files.length > 0);
+      for (const text of [output, wrong, processes, ...files]) {
+        assert.ok(!text.toLowerCase().includes(key.toLowerCase()), 'the key was shown');
+      }
+    } finally {
+      clearInterval(clock);
+    }
+  });
+});

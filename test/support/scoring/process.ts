@@ -1,0 +1,205 @@
+import { createLog } from '../../../services/common/log.js';
+import type { ScoreSender, SendHooks } from '../../../services/scoring-operator/machine/ports.js';
+import type { Machine } from '../../../services/scoring-operator/machine/run.js';
+import type { Score } from '../../../services/scoring-operator/policy/result.js';
+import type { SeenStage } from '../../../services/scoring-operator/store/rows.js';
+import type { Random } from '../random.js';
+import { type MemoryTables, memoryStore } from './store.js';
+import type { World, WorldTx } from './world.js';
+
+/** What the process that was killed sees: nothing any more. */
+export class Killed extends Error {}
+
+/** How hard life is made for a process: once in so many steps; 0 for never. */
+export interface Hardship {
+  readonly killOneIn: number;
+  readonly failOneIn: number;
+  readonly lostReplyOneIn: number;
+  /** Once in so many steps the world moves on meanwhile. */
+  readonly moveOneIn: number;
+}
+
+export const easy: Hardship = { killOneIn: 0, failOneIn: 0, lostReplyOneIn: 0, moveOneIn: 15 };
+
+let hashes = 0;
+
+const log = createLog('silent');
+
+/** A machine in a process of its own over a world: everything it does may fail, and it may be killed at any step. */
+export function processOver(
+  world: World,
+  tables: MemoryTables,
+  hardship: Hardship,
+  random: Random,
+  windows: readonly SeenStage[] = [],
+): Machine {
+  let isDead = false;
+  const once = (n: number): boolean => n > 0 && random.oneIn(n);
+
+  /** Between any two things that a process does. */
+  const step = async (): Promise<void> => {
+    for (let i = random.integer(3); i > 0; i--) await null;
+    if (once(hardship.killOneIn)) isDead = true;
+    if (isDead) throw new Killed('killed');
+    if (once(hardship.moveOneIn)) {
+      world.pass(random.integer(30));
+      if (random.oneIn(2)) world.mine();
+    }
+  };
+  /** Something outside, which may fail. */
+  const ask = async <T>(answer: () => T): Promise<T> => {
+    await step();
+    if (once(hardship.failOneIn)) throw new Error('connection reset');
+    const result = answer();
+    await step();
+    return result;
+  };
+  const readable = <T>(answer: () => T): Promise<T> =>
+    ask(() => {
+      if (world.contractDown) throw new Error('connection refused');
+      return answer();
+    });
+
+  const awaitReceipt = async (tx: WorldTx, hooks: SendHooks): Promise<void> => {
+    for (let looks = 0; tx.state === 'pooled'; looks++) {
+      if (looks > 20) throw new Error('no receipt came');
+      if (random.oneIn(2)) world.mine();
+      await step();
+    }
+    if (tx.state === 'dropped') throw new Error('the tx is gone');
+    const is_success = tx.state === 'mined';
+    await hooks.onMined({ tx_hash: tx.hash, height: 1, gas_used: 1n, is_success, error: tx.error });
+    if (!is_success) throw new Error(tx.error);
+  };
+  const send = async (
+    stage: bigint,
+    nonce: number,
+    scores: readonly Score[] | undefined,
+    hooks: SendHooks,
+  ): Promise<void> => {
+    const tx: WorldTx = { hash: `0x${++hashes}`, nonce, stage, scores, state: 'pooled', error: '' };
+    const purpose = scores === undefined ? 'finalize' : 'update';
+    await hooks.onSigned({
+      tx_hash: tx.hash,
+      nonce,
+      account: '0xme',
+      purpose,
+      stage,
+      score_count: scores?.length ?? 0,
+    });
+    await step();
+    world.broadcast(tx);
+    if (once(hardship.lostReplyOneIn)) throw new Error('the reply is lost');
+    await step();
+    await awaitReceipt(tx, hooks);
+  };
+  const sender: ScoreSender = {
+    async sendScores(stage, scores, hooks) {
+      for (let at = 0; at < scores.length; at += 2) {
+        const nonce = await readable(() => world.mined + world.pool.length);
+        await send(stage, nonce, scores.slice(at, at + 2), hooks);
+      }
+    },
+    async finalize(stage, guard, hooks) {
+      const nonce = await readable(() => world.mined);
+      await guard();
+      await send(stage, nonce, undefined, hooks);
+      return { tx_hash: '', height: 1, gas_used: 1n, is_success: true, error: '' };
+    },
+    settle: ({ tx_hash, nonce }) =>
+      readable(() => {
+        const tx = world.txs.get(tx_hash);
+        if (tx === undefined || tx.state === 'dropped')
+          return { kind: nonce < world.mined ? ('replaced' as const) : ('unknown' as const) };
+        if (tx.state === 'pooled') {
+          if (random.oneIn(2)) world.mine();
+          return { kind: 'pending' as const };
+        }
+        const is_success = tx.state === 'mined';
+        return {
+          kind: 'mined' as const,
+          tx: { tx_hash, height: 1, gas_used: 1n, is_success, error: tx.error },
+        };
+      }),
+  };
+
+  return {
+    rules: () => world.rules,
+    phases: { score: true, finalize: true },
+    sender,
+    store: memoryStore(tables, step),
+    policy: { text: 'policy', hash: 'hash', compute: (window) => ask(() => world.scoresOf(window)) },
+    clock: {
+      now: () => world.time_s * 1000,
+      async sleep(ms) {
+        world.pass(Math.ceil(ms / 1000));
+        await step();
+      },
+    },
+    l1: {
+      async look() {
+        await step();
+        const { isDown, isStanding, lag } = world.l1Faults;
+        if (isDown || once(hardship.failOneIn)) return { error: 'connection refused' };
+        const state = world.l1History.at(-1 - lag) ?? world.l1;
+        const seen = lag > 0 ? state : world.l1;
+        return {
+          stage: seen.stage,
+          stage_start_time: seen.start,
+          stage_end_time: seen.end,
+          stage_interval: seen.interval,
+          challenge_period: 100,
+          l1_time: seen.time,
+          is_moving: !isStanding,
+        };
+      },
+      registration: () =>
+        ask(() => {
+          if (world.l1Faults.isDown) throw new Error('connection refused');
+          const own = world.registration;
+          return (
+            own && {
+              bridge_id: 1n,
+              version: 1n,
+              init_stage: own.init_stage,
+              operator_addr: '',
+              vip_l2_score_contract: own.isOurs ? `0x${'1'.repeat(40)}` : `0x${'2'.repeat(40)}`,
+            }
+          );
+        }),
+      submitted: async () => ({ last_submitted_stage: 0n, total_l2_scores: undefined }),
+      close: async () => {},
+    },
+    contract: {
+      address: `0x${'1'.repeat(40)}`,
+      initStage: () => readable(() => (world.kind === 'oldest' ? undefined : world.initStage)),
+      stage: (stage) =>
+        readable(() => {
+          const own = world.stages.get(stage);
+          return own && { stage, total_score: own.total, is_finalized: own.is_finalized };
+        }),
+      isAllowed: () => readable(() => world.isAllowed),
+      scores: (stage) =>
+        readable(() =>
+          [...(world.stages.get(stage)?.scores ?? [])].map(([address, amount]) => ({ address, amount })),
+        ),
+    },
+    account: '0xme',
+    index: {
+      head: () => ask(() => world.indexHead()),
+      window: (stage, start, end) =>
+        ask(() =>
+          world.indexHead().time >= end
+            ? { kind: 'complete' as const, window: world.windowOf(stage, start, end) }
+            : { kind: 'behind' as const, message: 'not indexed' },
+        ),
+    },
+    bridge_id: world.registration === undefined ? undefined : 1n,
+    // The oldest contracts cannot say where they begin.
+    start_stage: world.kind === 'oldest' ? world.initStage : undefined,
+    windows,
+    account_prefix: 'init',
+    log,
+    fault: step,
+  };
+}

@@ -1,0 +1,244 @@
+import type { Rules } from '../../../services/scoring-operator/machine/rules.js';
+import type { Score, ScoreList, ScoreWindow } from '../../../services/scoring-operator/policy/result.js';
+import { hashOfScores } from '../../../services/scoring-operator/store/list.js';
+import type { Random } from '../random.js';
+
+/** How a contract behaves: ours, or one of those that operators have deployed. */
+export type ContractKind = 'ours' | 'lenient' | 'oldest';
+
+/** A tx of the simulated chain. */
+export interface WorldTx {
+  readonly hash: string;
+  readonly nonce: number;
+  readonly stage: bigint;
+  /** undefined for a finalization. */
+  readonly scores: readonly Score[] | undefined;
+  state: 'pooled' | 'mined' | 'failed' | 'dropped';
+  error: string;
+}
+
+interface WorldStage {
+  readonly scores: Map<string, bigint>;
+  total: bigint;
+  is_finalized: boolean;
+}
+
+/** Stages as the L1 had them at a time. */
+export interface L1State {
+  stage: bigint;
+  start: number;
+  end: number;
+  interval: number;
+  time: number;
+}
+
+const blockTime_s = 10;
+
+/**
+ * An L1, a rollup and a scoring contract without any I/O, with the truth of everything. It watches every tx
+ * that takes effect, and throws when one does what must never be done.
+ */
+export class World {
+  readonly l1: L1State;
+  readonly l1History: L1State[] = [];
+  /** True times of stages that are over. */
+  readonly truth = new Map<bigint, { start: number; end: number }>();
+  readonly stages = new Map<bigint, WorldStage>();
+  readonly pool: WorldTx[] = [];
+  readonly txs = new Map<string, WorldTx>();
+  mined = 0;
+  finalizations: bigint[] = [];
+  violations: string[] = [];
+  /** Rules that hold now: what was allowed is judged by them. */
+  rules: Rules;
+  indexLag_s = 0;
+  l1Faults = { isDown: false, isStanding: false, lag: 0 };
+  contractDown = false;
+  isAllowed = true;
+  registration: { init_stage: bigint; isOurs: boolean } | undefined;
+
+  constructor(
+    readonly random: Random,
+    readonly kind: ContractKind,
+    readonly initStage: bigint,
+    l1Stage: bigint,
+    rules: Rules,
+  ) {
+    const interval = 1_000;
+    const start = 1_000_000;
+    this.rules = rules;
+    this.l1 = {
+      stage: l1Stage,
+      start,
+      end: start + interval,
+      interval,
+      time: start + random.integer(interval),
+    };
+    for (let stage = l1Stage - 1n; stage >= 1n; stage--) {
+      const end = start - Number(l1Stage - stage - 1n) * interval;
+      this.truth.set(stage, { start: end - interval, end });
+    }
+    if (kind !== 'oldest') this.open(initStage);
+  }
+
+  private open(stage: bigint): WorldStage {
+    const opened = { scores: new Map<string, bigint>(), total: 0n, is_finalized: false };
+    this.stages.set(stage, opened);
+    return opened;
+  }
+
+  /** Time goes on, on the L1 and on the rollup; pooled txs may be mined. */
+  pass(seconds: number): void {
+    this.l1History.push({ ...this.l1 });
+    if (this.l1History.length > 50) this.l1History.shift();
+    if (!this.l1Faults.isStanding) this.l1.time += seconds;
+    this.time_s += seconds;
+  }
+  /** The rollup's own time: it does not stop with the L1. */
+  time_s = 0;
+
+  /** What somebody does on the L1 once a stage has ended. */
+  nextStage(interval = this.l1.interval): void {
+    if (this.l1.time < this.l1.end) return;
+    this.truth.set(this.l1.stage, { start: this.l1.start, end: this.l1.end });
+    this.l1.stage += 1n;
+    this.l1.start = this.l1.end;
+    this.l1.interval = interval;
+    this.l1.end += interval;
+  }
+
+  /** What a person who knows may tell of stages that are over. */
+  told(): { stage: bigint; start_time: number; end_time: number }[] {
+    return [...this.truth].map(([stage, { start, end }]) => ({ stage, start_time: start, end_time: end }));
+  }
+
+  trueTimes(stage: bigint): { start: number; end: number } | undefined {
+    return stage === this.l1.stage ? this.l1 : this.truth.get(stage);
+  }
+
+  /** Blocks by time: block h has the time 10 h. */
+  windowOf(stage: bigint, start: number, end: number): ScoreWindow {
+    const from_height = Math.ceil(start / blockTime_s);
+    return {
+      stage,
+      start_time: start,
+      end_time: end,
+      from_height,
+      to_height: Math.ceil(end / blockTime_s) - 1,
+    };
+  }
+
+  indexHead(): { height: number; time: number } {
+    const time = this.l1.time - this.indexLag_s;
+    const height = Math.floor(time / blockTime_s);
+    return { height, time: height * blockTime_s };
+  }
+
+  /** The scores of a window: a function of its blocks only; every ninth window is empty. */
+  scoresOf({ from_height, to_height }: ScoreWindow): ScoreList {
+    const seed = from_height * 7 + to_height * 13;
+    const count = seed % 9 === 0 ? 0 : (seed % 5) + 1;
+    const scores = Array.from({ length: count }, (_, index) => ({
+      address: `0x${((seed + index * 977) % 0xffff).toString(16).padStart(40, 'a')}`,
+      amount: BigInt((seed * (index + 3)) % 1000) + 1n,
+    })).sort((a, b) => (a.address < b.address ? -1 : 1));
+    const unique = scores.filter((score, index) => score.address !== scores[index - 1]?.address);
+    return {
+      scores: unique,
+      total: unique.reduce((sum, s) => sum + s.amount, 0n),
+      hash: hashOfScores(unique),
+    };
+  }
+
+  /** What has to be in the contract before a stage is finalized. */
+  expected(stage: bigint): ScoreList | undefined {
+    const times = this.trueTimes(stage);
+    return times && this.scoresOf(this.windowOf(stage, times.start, times.end));
+  }
+
+  broadcast(tx: WorldTx): void {
+    if (this.l1Faults.isDown || this.l1Faults.isStanding)
+      this.violations.push(`stage ${tx.stage}: sent while the L1 could not be read`);
+    if (tx.nonce < this.mined) throw new Error('nonce too low');
+    if (this.pool.some((other) => other.nonce === tx.nonce))
+      throw new Error('replacement transaction underpriced');
+    this.pool.push(tx);
+    this.txs.set(tx.hash, tx);
+  }
+
+  /** Mines what can be mined. */
+  mine(): void {
+    for (;;) {
+      const at = this.pool.findIndex((tx) => tx.nonce === this.mined);
+      if (at < 0) return;
+      const [tx] = this.pool.splice(at, 1);
+      this.mined += 1;
+      try {
+        if (tx!.scores === undefined) this.finalize(tx!.stage);
+        else this.update(tx!.stage, tx!.scores);
+        tx!.state = 'mined';
+      } catch (error) {
+        tx!.state = 'failed';
+        tx!.error = (error as Error).message;
+      }
+    }
+  }
+
+  /** Somebody else with a right to writes a score to the open stage. */
+  interfere(): void {
+    const open = [...this.stages].find(([, own]) => !own.is_finalized)?.[0];
+    if (open === undefined || this.pool.length > 0) return;
+    const address = `0x${this.random.integer(9).toString().repeat(40)}`;
+    this.update(open, [{ address, amount: BigInt(this.random.integer(100)) }]);
+  }
+
+  /** The node forgets what waits: a restart without its pool. */
+  dropPool(): void {
+    for (const tx of this.pool.splice(0)) tx.state = 'dropped';
+  }
+
+  private update(stage: bigint, scores: readonly Score[]): void {
+    if (!this.isAllowed) throw new Error('PermissionDenied');
+    // The oldest contracts open a stage when it is written to.
+    const own = this.stages.get(stage) ?? (this.kind === 'oldest' ? this.open(stage) : undefined);
+    if (own === undefined) throw new Error('StageNotFound');
+    if (own.is_finalized) throw new Error('StageFinalized');
+    for (const { address, amount } of scores) {
+      own.total += amount - (own.scores.get(address) ?? 0n);
+      own.scores.set(address, amount);
+    }
+  }
+
+  private finalize(stage: bigint): void {
+    const own = this.stages.get(stage);
+    if (!this.isAllowed) throw new Error('PermissionDenied');
+    if (own === undefined) throw new Error('StageNotFound');
+    if (own.is_finalized && this.kind === 'ours') throw new Error('StageFinalized');
+    this.judge(stage, own);
+    own.is_finalized = true;
+    this.finalizations.push(stage);
+    if (this.kind !== 'oldest') this.open(stage + 1n);
+  }
+
+  /** Whether this finalization was right at this moment. */
+  private judge(stage: bigint, own: WorldStage): void {
+    const wrong = (what: string): void => void this.violations.push(`stage ${stage}: ${what}`);
+    const { l1, rules } = this;
+    if (own.is_finalized) wrong('finalized twice');
+    if (stage > l1.stage || (stage === l1.stage && l1.time < l1.end + rules.margin_s)) wrong('still running');
+    const last = this.finalizations.at(-1) ?? this.initStage - 1n;
+    if (stage !== last + 1n) wrong(`finalized after ${last}`);
+    const expected = this.expected(stage);
+    const found = [...own.scores]
+      .filter(([, amount]) => amount > 0n)
+      .map(([address, amount]) => ({ address, amount }))
+      .sort((a, b) => (a.address < b.address ? -1 : 1));
+    if (expected?.hash !== hashOfScores(found)) wrong('its scores are not those of the policy');
+    if (own.total !== expected?.total) wrong('its total is not that of the policy');
+    if (found.length === 0 && !rules.allow_empty.includes(stage)) wrong('empty without anybody saying so');
+    if (rules.approval === 'Manual' && (rules.approved_stage ?? 0n) < stage) wrong('not approved');
+    if (rules.stop_at_stage !== undefined && stage > rules.stop_at_stage) wrong('beyond the last one wanted');
+    if (this.registration && (!this.registration.isOurs || this.initStage > this.registration.init_stage))
+      wrong('another contract is registered');
+  }
+}

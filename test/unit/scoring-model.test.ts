@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { runPass } from '../../services/scoring-operator/machine/run.js';
+import { randomFrom } from '../support/random.js';
+import { easy, type Hardship, Killed, processOver } from '../support/scoring/process.js';
+import { emptyTables } from '../support/scoring/store.js';
+import { World } from '../support/scoring/world.js';
+
+/** Passes of two processes at most, of which any may be killed. */
+async function runSome(
+  world: World,
+  tables: ReturnType<typeof emptyTables>,
+  hardship: Hardship,
+  seed: number,
+  isTold = false,
+) {
+  const random = randomFrom(seed);
+  const late = async () => {
+    for (let steps = random.integer(300); steps > 0; steps--) await null;
+    return one();
+  };
+  const one = () => runPass(processOver(world, tables, hardship, random, isTold ? world.told() : []));
+  const two = random.oneIn(2);
+  const results = await Promise.allSettled(two ? [one(), late()] : [one()]);
+  for (const result of results) {
+    if (result.status === 'rejected' && !(result.reason instanceof Killed)) throw result.reason;
+  }
+}
+
+/** A history of an L1 and a rollup with everything that may go wrong, then with all well again. */
+async function history(seed: number): Promise<World> {
+  const random = randomFrom(seed);
+  const initStage = BigInt(1 + random.integer(4));
+  const l1Stage = initStage + BigInt(random.integer(4));
+  const world = new World(random, random.pick(['ours', 'lenient', 'oldest']), initStage, l1Stage, {
+    margin_s: random.pick([0, 60, 300]),
+    approval: random.oneIn(4) ? 'Manual' : 'Automatic',
+    approved_stage: undefined,
+    allow_empty: [],
+    stop_at_stage: undefined,
+  });
+  if (random.oneIn(2))
+    world.registration = { init_stage: initStage + BigInt(random.integer(3)), isOurs: true };
+  const tables = emptyTables();
+  const hardship: Hardship = {
+    killOneIn: random.pick([0, 30, 80, 200]),
+    failOneIn: random.pick([0, 10, 40]),
+    lostReplyOneIn: random.pick([0, 2, 5]),
+    moveOneIn: random.pick([3, 10, 40]),
+  };
+  // Stages that were not seen are counted in intervals; where those change, a person tells when stages were.
+  const intervalChanges = random.oneIn(10);
+  for (let turn = 6 + random.integer(14); turn > 0; turn--) {
+    world.pass(random.integer(400));
+    if (random.oneIn(3))
+      world.nextStage(intervalChanges && random.oneIn(2) ? 500 + random.integer(1000) : undefined);
+    world.l1Faults = {
+      isDown: random.oneIn(8),
+      isStanding: random.oneIn(8),
+      lag: random.oneIn(6) ? random.integer(20) : 0,
+    };
+    world.indexLag_s = random.pick([0, 0, 20, 700, 3_000]);
+    world.contractDown = random.oneIn(10);
+    world.isAllowed = true;
+    if (random.oneIn(6)) world.interfere();
+    world.isAllowed = !random.oneIn(12);
+    if (random.oneIn(10)) world.dropPool();
+    if (random.oneIn(5))
+      world.rules = { ...world.rules, approved_stage: (world.finalizations.at(-1) ?? initStage - 1n) + 1n };
+    if (random.oneIn(3)) await runSome(world, tables, hardship, seed * 100 + turn, intervalChanges);
+  }
+
+  // All is well again: whatever can be finalized is, in time.
+  Object.assign(world, {
+    l1Faults: { isDown: false, isStanding: false, lag: 0 },
+    indexLag_s: 0,
+    contractDown: false,
+    isAllowed: true,
+  });
+  for (let turn = 0; turn < 9; turn++) {
+    world.pass(400);
+    if (turn % 3 === 0) world.nextStage();
+    const all = [...world.truth.keys(), world.l1.stage];
+    world.rules = { ...world.rules, approved_stage: world.l1.stage, allow_empty: all };
+    await runPass(processOver(world, tables, easy, random, intervalChanges ? world.told() : []));
+    world.mine();
+  }
+  // Without the world moving on under it, one more pass leaves nothing to do.
+  await runPass(
+    processOver(world, tables, { ...easy, moveOneIn: 0 }, random, intervalChanges ? world.told() : []),
+  );
+  return world;
+}
+
+describe('the stage machine over random histories', function () {
+  this.timeout(60_000);
+
+  it('never does what must not be done, and always gets there once all is well', async () => {
+    const [histories, first] = [Number(process.env['HISTORIES'] ?? 1_200), Number(process.env['SEED'] ?? 1)];
+    let finalized = 0;
+    for (let seed = first; seed < first + histories; seed++) {
+      const world = await history(seed);
+      assert.deepEqual(world.violations, [], `seed ${seed}`);
+      const { l1, rules } = world;
+      const isOver = l1.time >= l1.end + rules.margin_s && world.indexHead().time >= l1.end;
+      const expected = isOver ? l1.stage : l1.stage - 1n;
+      assert.equal(
+        world.finalizations.at(-1),
+        expected,
+        `seed ${seed}: the last stage that is over is finalized`,
+      );
+      finalized += world.finalizations.length;
+    }
+    assert.ok(finalized > histories * 3, `${finalized} stages were finalized in all`);
+  });
+
+  it('finalizes once where two processes with one key want to at the same time', async () => {
+    for (let seed = 1; seed <= 500; seed++) {
+      const random = randomFrom(seed);
+      const world = new World(random, 'lenient', 3n, 4n, {
+        margin_s: 0,
+        approval: 'Automatic',
+        approved_stage: undefined,
+        allow_empty: [3n],
+        stop_at_stage: 3n,
+      });
+      const tables = emptyTables();
+      const busy = { ...easy, moveOneIn: 2 };
+      await runPass({
+        ...processOver(world, tables, easy, random),
+        phases: { score: true, finalize: false },
+      });
+      const late = async () => {
+        for (let steps = random.integer(60); steps > 0; steps--) await null;
+        return runPass(processOver(world, tables, busy, random));
+      };
+      await Promise.all([late(), late(), late()]);
+      world.mine();
+      assert.deepEqual(world.violations, [], `seed ${seed}`);
+      assert.deepEqual(world.finalizations, [3n], `seed ${seed}`);
+    }
+  });
+
+  it('sends nothing at all where the contract is not the one, whatever happens', async () => {
+    for (let seed = 1; seed <= 300; seed++) {
+      const random = randomFrom(seed);
+      const isOurs = random.oneIn(2);
+      const world = new World(random, random.pick(['ours', 'lenient', 'oldest']), 3n, 5n, {
+        margin_s: 0,
+        approval: 'Automatic',
+        approved_stage: undefined,
+        allow_empty: [],
+        stop_at_stage: undefined,
+      });
+      world.registration = isOurs ? { init_stage: 2n, isOurs } : { init_stage: 3n, isOurs };
+      const tables = emptyTables();
+      for (let turn = 0; turn < 5; turn++) {
+        world.pass(300);
+        world.nextStage();
+        const hardship = { killOneIn: 50, failOneIn: 10, lostReplyOneIn: 3, moveOneIn: 4 };
+        await runSome(world, tables, hardship, seed * 10 + turn);
+      }
+      const step = await runPass(processOver(world, tables, easy, random));
+      assert.equal(step.decision.kind, 'alarm');
+      assert.equal(world.txs.size, 0, `seed ${seed}`);
+    }
+  });
+});

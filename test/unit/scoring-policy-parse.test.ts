@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { packageRoot } from '../../services/common/paths.js';
+import { PolicyError } from '../../services/scoring-operator/policy/errors.js';
+import { loadPolicy } from '../../services/scoring-operator/policy/load.js';
+import { parsePolicy, policyOf } from '../../services/scoring-operator/policy/parse.js';
+import type { Policy } from '../../services/scoring-operator/policy/policy.js';
+import { policySchemaFile } from '../../services/scoring-operator/policy/schema.js';
+
+const options = { from: 'the policy', account_prefix: 'init' };
+const parse = (text: string): Policy => parsePolicy(text, options);
+
+/** The mistakes of a text, which must have some. */
+function mistakesOf(text: string): readonly string[] {
+  try {
+    parse(text);
+  } catch (error) {
+    assert.ok(error instanceof PolicyError, String(error));
+    return error.mistakes;
+  }
+  return assert.fail('the policy was taken');
+}
+
+const head = 'version: 1\nname: p\n';
+const rule = (fields: string): string => `${head}rules: [{name: r, ${fields}}]\n`;
+
+describe('a policy', () => {
+  it('of the example is read with every rule, and with the numbers as they are written', async () => {
+    const { policy, text } = await loadPolicy(join(packageRoot, 'examples/policy.yaml'), 'init');
+    assert.match(text, /^# How/);
+    assert.deepEqual(
+      policy.rules.map(({ kind }) => kind),
+      ['transactions', 'gas_used', 'calls', 'volume', 'holdings', 'nfts', 'source'],
+    );
+    const [, , calls, moved, held, art, quest] = policy.rules;
+    assert.ok(calls?.kind === 'calls');
+    assert.deepEqual(calls.contracts, ['e7f1725e7734ce288f8367e1bb143e90bb3f0512']);
+    assert.deepEqual(calls.selectors, ['0xa9059cbb']);
+    assert.deepEqual(moved?.weight, { numerator: 1n, denominator: 4n });
+    assert.equal(held?.divisor.numerator, 10n ** 19n);
+    assert.ok(art?.kind === 'nfts' && art.collection === 'cf7ed3acca5a467e9e704c703e8d87f634fb0fc9');
+    assert.ok(quest?.kind === 'source' && quest.folder === join(packageRoot, 'examples'));
+    assert.deepEqual([...policy.exclude], ['f39fd6e51aad88f6f4ce6ab8827279cfffb92266']);
+    assert.equal(policy.cap, 1000n);
+  });
+
+  it('is the same in YAML and JSON, with and without quotes, and in any spelling of accounts', () => {
+    const hashes = [
+      `${head}rules:\n  - kind: holdings\n    name: r\n    denom: GAS\n    at: end\n    divisor: 1000000000000000000\n    weight: 0.1\nexclude: [0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266]\n`,
+      `{"version":1,"name":"p","rules":[{"kind":"holdings","name":"r","denom":"GAS","at":"end","divisor":1000000000000000000,"weight":0.1}],"exclude":["init17w0adeg64ky0daxwd2ugyuneellmjgnxdtmpqz"]}`,
+      `{"exclude":["0xF39FD6E51AAD88F6F4CE6AB8827279CFFFB92266"],"rules":[{"weight":"0.1","at":"end","divisor":"1000000000000000000","kind":"holdings","name":"r","denom":"GAS"}],"name":"p","version":1}`,
+    ].map((text) => parse(text).hash);
+    assert.equal(new Set(hashes).size, 1);
+    assert.match(hashes[0] ?? '', /^[0-9a-f]{64}$/);
+    assert.notEqual(parse(rule('kind: transactions')).hash, hashes[0]);
+  });
+
+  it('has every mistake named at once, with its path and value', () => {
+    assert.deepEqual(
+      mistakesOf(`version: 2
+name: Bad Name
+minimum: -1
+colour: red
+rules:
+  - {kind: transactions, name: a, wieght: 2}
+  - {kind: sneezes, name: b}
+  - {name: c}
+  - {kind: volume, name: d, denom: GAS, direction: up, weight: 1e3}
+  - {kind: calls, name: e, selectors: [transfer]}
+`).map((mistake) => mistake.split(':')[0]),
+      [
+        'colour is not known here',
+        'version is 2',
+        'name is "Bad Name"',
+        'rules[0].wieght is not known here',
+        'rules[1].kind is "sneezes"',
+        'rules[2].kind is missing',
+        'rules[3].weight is "1e3"',
+        'rules[3].direction is "up"',
+        'rules[4].selectors[0] is "transfer"',
+        'minimum is -1',
+      ],
+    );
+  });
+
+  it('has mistakes named that only show when it is looked at as a whole', () => {
+    assert.deepEqual(
+      mistakesOf(`${head}minimum: 20
+cap: 10
+fit_total: 18446744073709551616
+exclude: [init17w0adeg64ky0daxwd2ugyuneellmjgnxdtmpqq, 0x${'ab'.repeat(32)}]
+rules:
+  - {kind: calls, name: a}
+  - {kind: source, name: a, file: a.csv, url: "http://x/a.csv"}
+  - {kind: source, name: cap}
+  - {kind: source, name: b, url: "https://u:secret@x/"}
+  - {kind: transactions, name: c, weight: "0.0"}
+`).map((mistake) => mistake.split(':')[0]),
+      [
+        'fit_total is 18446744073709551616',
+        'minimum is 20',
+        'rules[1].name is "a"',
+        'rules[2].name is "cap"',
+        'rules[0] needs contracts, selectors or both',
+        'rules[1] needs either file or url',
+        'rules[2] needs either file or url',
+        'rules[3].url has a user or a password in it, which would be recorded',
+        'rules[4].weight is "0.0"',
+        'exclude[0] is "init17w0adeg64ky0daxwd2ugyuneellmjgnxdtmpqq"',
+        `exclude[1] is "0x${'ab'.repeat(32)}"`,
+      ],
+    );
+  });
+
+  it('that was parsed elsewhere is refused where that has changed a number', () => {
+    const value = {
+      version: 1,
+      name: 'p',
+      cap: Number('12345678901234567890'),
+      rules: [{ kind: 'transactions', name: 'r' }],
+    };
+    assert.throws(() => policyOf(value, options), /cap is 12345678901234567000: must be: .*as text/);
+    assert.equal(policyOf({ ...value, cap: '12345678901234567890' }, options).cap, 12345678901234567890n);
+    assert.throws(
+      () => policyOf({ ...value, cap: 5, rules: [{ kind: 'gas_used', name: 'r', weight: 0.1 }] }, options),
+      /rules\[0\]\.weight is 0\.1/,
+    );
+  });
+
+  it('never shows a password', () => {
+    for (const mistake of mistakesOf(rule('kind: source, url: "https://u:secret@x/"')))
+      assert.doesNotMatch(mistake, /secret/);
+  });
+
+  it('is refused when a field is unknown, at every level', () => {
+    const text = JSON.stringify({ version: 1, name: 'p', rules: [{ kind: 'transactions', name: 'r' }] });
+    assert.equal(parse(text).rules.length, 1);
+    assert.equal(mistakesOf(JSON.stringify({ ...JSON.parse(text), extra: 1 })).length, 1);
+    const schema = JSON.parse(readFileSync(policySchemaFile, 'utf8'));
+    for (const kind of ['transactions', 'gas_used', 'calls', 'volume', 'holdings', 'nfts', 'source']) {
+      const fields = Object.fromEntries(
+        (schema.$defs[kind].required as string[]).map((name) => {
+          const { $ref, enum: words } = schema.$defs[kind].properties[name];
+          return [name, words?.[0] ?? ($ref?.endsWith('account') ? `0x${'1'.repeat(40)}` : 'r')];
+        }),
+      );
+      const complete = {
+        ...fields,
+        kind,
+        ...(kind === 'calls' ? { selectors: ['f()'] } : kind === 'source' ? { file: 'f' } : {}),
+      };
+      const policyWith = (more: object) =>
+        JSON.stringify({ version: 1, name: 'p', rules: [{ ...complete, ...more }] });
+      assert.equal(parse(policyWith({})).rules[0]?.kind, kind);
+      assert.match(mistakesOf(policyWith({ extra: 1 }))[0] ?? '', /^rules\[0\]\.extra is not known here/);
+    }
+  });
+
+  for (const [what, text] of [
+    ['nothing', ''],
+    ['a text', 'hello'],
+    ['a list', '[]'],
+    ['two documents', `${rule('kind: transactions')}---\n${rule('kind: transactions')}`],
+    ['a member twice', `${rule('kind: transactions')}name: q\n`],
+    ['broken YAML', 'version: [1'],
+    [
+      'aliases that grow',
+      `a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\n`,
+    ],
+    ['a prototype', `${rule('kind: transactions')}__proto__: {polluted: 1}\n`],
+    ['no rules', `${head}rules: []\n`],
+    ['a file that is not there', undefined],
+  ] as const) {
+    it(`is refused as a policy error when it is ${what}`, async () => {
+      if (text === undefined) await assert.rejects(loadPolicy('/nowhere/p.yaml', 'init'), PolicyError);
+      else assert.ok(mistakesOf(text).length > 0);
+      assert.equal(Object.hasOwn(Object.prototype, 'polluted'), false);
+    });
+  }
+});
+
+describe('the schema of policies', () => {
+  const schema = JSON.parse(readFileSync(policySchemaFile, 'utf8'));
+
+  it('is valid JSON schema of draft 2020-12', () => {
+    assert.equal(schema.$schema, 'https://json-schema.org/draft/2020-12/schema');
+    const ajv = new Ajv2020({ discriminator: true });
+    assert.equal(ajv.validateSchema(schema), true, ajv.errorsText());
+  });
+
+  it('says of every field what it means', () => {
+    const undocumented: string[] = [];
+    const visit = (node: Record<string, unknown>, path: string): void => {
+      for (const [name, value] of Object.entries((node['properties'] ?? {}) as Record<string, never>)) {
+        const field = value as { description?: string; $ref?: string };
+        const target = field.$ref === undefined ? field : schema.$defs[field.$ref.split('/').at(-1) ?? ''];
+        if ((field.description ?? target.description ?? '') === '') undocumented.push(`${path}.${name}`);
+      }
+    };
+    visit(schema, '');
+    for (const [name, definition] of Object.entries(schema.$defs)) visit(definition as never, name);
+    assert.deepEqual(undocumented, []);
+  });
+});

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseCsv } from '../../services/scoring-operator/policy/csv.js';
+import { ScoringError } from '../../services/scoring-operator/policy/errors.js';
+import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
+import type { SourceRule } from '../../services/scoring-operator/policy/policy.js';
+import { readSource, SourceUnavailable } from '../../services/scoring-operator/policy/source.js';
+
+const bech = 'init17w0adeg64ky0daxwd2ugyuneellmjgnxdtmpqz';
+const key = 'f39fd6e51aad88f6f4ce6ab8827279cfffb92266';
+const other = 'ab'.repeat(20);
+
+describe('lines of address and score', () => {
+  const values = (text: string, duplicates: 'refuse' | 'sum' = 'refuse') => {
+    const { measure, mistakes } = parseCsv(text, duplicates, 'init');
+    assert.equal(mistakes, undefined);
+    return Object.fromEntries(measure?.values ?? []);
+  };
+  const mistakes = (text: string) => parseCsv(text, 'refuse', 'init').mistakes;
+
+  it('may have a header, comments, empty lines, CR LF, spaces, a byte order mark and no last line end', () => {
+    assert.deepEqual(
+      values(
+        `\uFEFFAddress, Score\r\n# hello\r\n\r\n ${bech} , 5 \r\n0x${other.toUpperCase()},${10n ** 40n}`,
+      ),
+      { [key]: 5n, [other]: 10n ** 40n },
+    );
+    assert.deepEqual(values(''), {});
+    assert.deepEqual(values(`${bech},0\n`), {});
+  });
+
+  it('of one account in two spellings are refused or added up', () => {
+    const text = `${bech},5\n0x${key},6\n`;
+    assert.deepEqual(mistakes(text), [`line 2: "0x${key}" is the account of line 1`]);
+    assert.deepEqual(values(text, 'sum'), { [key]: 11n });
+  });
+
+  it('that are wrong are all named', () => {
+    assert.deepEqual(
+      mistakes(`address,score\nnobody,1\n${bech},-1\n${bech},1.5\n${bech}\n${bech},1,2\naddress,score`),
+      [
+        'line 2: "nobody" is no address',
+        'line 3: "-1" is no whole score',
+        'line 4: "1.5" is no whole score',
+        'line 5: 1 values instead of address,score',
+        'line 6: 3 values instead of address,score',
+        'line 7: "address" is no address',
+      ],
+    );
+    const many = mistakes('x,1\n'.repeat(100));
+    assert.equal(many?.length, 21);
+    assert.equal(many?.at(-1), 'and 80 more mistakes');
+  });
+
+  it('of accounts of 32 bytes are counted', () => {
+    const { measure } = parseCsv(`0x${'ab'.repeat(32)},5\n${bech},1`, 'refuse', 'init');
+    assert.deepEqual([measure?.left_out, measure?.values.size], [1, 1]);
+  });
+});
+
+describe('a source', () => {
+  const text = `${bech},5\n`;
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  const signal = new AbortController().signal;
+  let folder: string;
+  let answer: RequestListener;
+  const server = createServer((request, response) => answer(request, response));
+  let url: string;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'weft-source-'));
+    writeFileSync(join(folder, 'scores.csv'), text);
+    writeFileSync(join(folder, 'latin.csv'), Buffer.from([0x80, 0xff]));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/scores.csv`;
+  });
+  after(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const rule = (fields: object): SourceRule =>
+    parsePolicy(
+      JSON.stringify({ version: 1, name: 'p', rules: [{ kind: 'source', name: 'r', ...fields }] }),
+      {
+        from: 'p',
+        account_prefix: 'init',
+        folder,
+      },
+    ).rules[0] as SourceRule;
+  const read = (fields: object) => readSource(rule(fields), 'init', signal);
+
+  it('is read from a file beside the policy, with a proof of what was read', async () => {
+    const { values, source } = await read({ file: 'scores.csv', sha256: sha256.toUpperCase() });
+    assert.deepEqual(Object.fromEntries(values), { [key]: 5n });
+    assert.deepEqual(source, { location: 'scores.csv', sha256, bytes: text.length, etag: '' });
+  });
+
+  it('is read from a URL, with its ETag', async () => {
+    answer = (_, response) => response.setHeader('etag', '"v1"').end(text);
+    const { source } = await read({ url, sha256, max_bytes: text.length });
+    assert.deepEqual(source, { location: url, sha256, bytes: text.length, etag: '"v1"' });
+  });
+
+  for (const [what, fields, message] of [
+    [
+      'of another checksum',
+      { file: 'scores.csv', sha256: '0'.repeat(64) },
+      /SHA-256 is [0-9a-f]{64}, and the policy/,
+    ],
+    ['that is too large', { file: 'scores.csv', max_bytes: text.length - 1 }, /larger than max_bytes/],
+    ['that is not there', { file: 'nowhere.csv' }, /ENOENT/],
+    ['that is a folder', { file: '.' }, /EISDIR/],
+    ['that is not UTF-8', { file: 'latin.csv' }, /not UTF-8/],
+  ] as const) {
+    it(`${what} is refused for good`, async () => {
+      await assert.rejects(
+        read(fields),
+        (error) => error instanceof ScoringError && message.test(error.message),
+      );
+    });
+  }
+
+  it('of a URL that is too large is refused before it is read to its end', async () => {
+    answer = (_, response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(65_536)));
+        if (!response.destroyed) response.once('drain', more);
+      };
+      more();
+    };
+    await assert.rejects(read({ url, max_bytes: 1_000_000 }), ScoringError);
+  });
+
+  for (const [what, listener, message] of [
+    ['answers with an error', (_, response) => response.writeHead(503).end('no'), /answers 503/],
+    ['sends elsewhere', (_, response) => response.writeHead(302, { location: '/' }).end(), /answers 302/],
+    ['is silent', () => {}, /no whole answer within 300 ms/],
+    ['stops in the middle', (_, response) => response.writeHead(200).write('address'), /within 300 ms/],
+    [
+      'breaks off',
+      (_, response) => {
+        response.writeHead(200, { 'content-length': '100' }).write('x');
+        setTimeout(() => response.destroy(), 20);
+      },
+      /the source r/,
+    ],
+  ] as readonly (readonly [string, RequestListener, RegExp])[]) {
+    it(`that ${what} may answer another time`, async () => {
+      answer = listener;
+      await assert.rejects(
+        read({ url, timeout_ms: 300 }),
+        (error) => error instanceof SourceUnavailable && message.test(error.message),
+      );
+    });
+  }
+
+  it('is given up when the reader is', async () => {
+    answer = () => {};
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new Error('enough')), 20);
+    await assert.rejects(readSource(rule({ url }), 'init', controller.signal), /enough/);
+  });
+});
