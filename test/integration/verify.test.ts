@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { parseAccount, toBech32 } from '../../services/common/chain/address.js';
 import { UserError } from '../../services/common/errors.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { verifyCommand } from '../../tools/verify/cli.js';
@@ -7,6 +8,9 @@ import { readFacts, vmOf } from '../support/facts.js';
 import { type Stack, startStack } from '../support/stack.js';
 
 const options = { name: 'test.damage' };
+/** A row of a table, as it is stored. */
+type Row = Record<string, unknown>;
+
 /** Nothing from memory: what the tables say is compared. */
 const uncached = { CACHE_MB: '0', BODY_CACHE_MB: '0' };
 
@@ -59,32 +63,48 @@ describe('weft verify', function () {
     return { code, lines: printed.split('\n').slice(0, -1) };
   }
 
-  for (const name of ['evm', 'move', 'wasm-hostile'] as const) {
+  for (const name of ['evm', 'move', 'wasm', 'wasm-hostile'] as const) {
     it(`finds nothing in an index of the ${name} chain`, async () => {
       const facts = readFacts(name);
       const node = await startNode({ recording: name });
       const stack = await start(node, vmOf(name));
       await stack.reaches(node.tip(), name === 'evm');
+      await stack.knowsNfts(node.tip());
       const { code, lines } = await run(node, stack.url, vmOf(name), '--all');
-      assert.equal(lines[0], `blocks: ${facts.height} compared, no difference`);
-      assert.equal(lines[1], `txs: ${facts.txs_total} compared, no difference`);
+      const counted = lines.filter((line) => !line.startsWith('note: '));
+      assert.equal(counted[0], `blocks: ${facts.height} compared, no difference`);
+      assert.equal(counted[1], `txs: ${facts.txs_total} compared, no difference`);
       if (name === 'evm') {
         assert.equal(lines[2], `receipts: ${facts.evm_txs_total} compared, no difference`);
         assert.match(lines[3] ?? '', /^internal txs: [1-9]\d+ compared, no difference$/);
       } else assert.ok(!lines.some((line) => /receipts|internal/.test(line)));
       assert.equal(code, 0);
+      // What a contract denies although its own events say it is no fault of the index.
+      const notes = lines.filter((line) => line.startsWith('note: '));
+      assert.equal(notes.length, { evm: 0, move: 0, wasm: 3, 'wasm-hostile': 7 }[name]);
+      for (const note of notes) assert.match(note, /0x45dbea46.*: the contract contradicts its own events/);
+      const owners = lines.find((line) => line.startsWith('owners of tokens: '));
+      assert.match(owners ?? '', /^owners of tokens: [1-9]\d+ compared, no difference(, \d notes)?$/);
+      if (name === 'evm') assert.match(lines.at(-1) ?? '', /^balances: [1-9]\d+ compared, no difference$/);
+      if (name === 'wasm') return;
 
       const sample = await run(node, stack.url, vmOf(name), '--from', '10', '--to', '60', '--sample', '7');
       assert.equal(sample.code, 0);
-      assert.equal(sample.lines[0], 'blocks: 7 compared, no difference');
+      assert.equal(
+        sample.lines.find((line) => !line.startsWith('note: ')),
+        'blocks: 7 compared, no difference',
+      );
     });
   }
 
   it('prints exactly the differences that were made', async () => {
     const node = await startNode({ recording: 'evm' });
     const prefix = uniquePrefix();
-    const first = await start(node, 'evm', { CLICKHOUSE_DATABASE: prefix });
+    // Comparing would set the balance right.
+    const env = { CLICKHOUSE_DATABASE: prefix, RECONCILE_INTERVAL_MS: '0' };
+    const first = await start(node, 'evm', env);
     await first.reaches(157, true);
+    await first.knowsNfts(157);
     const { txs } = await first.get<{ txs: { txhash: string; gas_used: string }[] }>(
       '/indexer/tx/v1/txs?pagination.reverse=false',
     );
@@ -95,6 +115,20 @@ describe('weft verify', function () {
     const traced = await first.get<{ internal_txs: { hash: string; height: number }[] }>(
       '/indexer/tx/v1/evm-internal-txs?pagination.reverse=false',
     );
+    const { collections } = await first.get<{
+      collections: { object_addr: string; collection: { nfts: { length: number } } }[];
+    }>('/indexer/nft/v1/collections');
+    const collection = collections.find((each) => each.collection.nfts.length > 0);
+    assert.ok(collection !== undefined);
+    const { tokens } = await first.get<{ tokens: { nft: { token_id: string }; owner: string }[] }>(
+      `/indexer/nft/v1/tokens/by_collection/${collection.object_addr}`,
+    );
+    const [token] = tokens;
+    const { holders } = await first.get<{ holders: { account: string; amount: string }[] }>(
+      '/indexer/richlist/v1/GAS',
+    );
+    const [holder] = holders;
+    assert.ok(token !== undefined && holder !== undefined);
     await first.stop();
 
     const database = await testDatabase();
@@ -125,7 +159,40 @@ describe('weft verify', function () {
     ])
       await database.command(statement, {}, options);
 
-    const second = await start(node, 'evm', { CLICKHOUSE_DATABASE: prefix });
+    /** Puts other rows in the place of those of a table. */
+    const replace = async (table: string, where: string, change: (row: Row) => Row): Promise<void> => {
+      const rows = await database.rows<Row>(`SELECT * FROM ${table} WHERE ${where}`, {}, options);
+      assert.ok(rows.length > 0, `${table} WHERE ${where}`);
+      await database.command(`DELETE FROM ${table} WHERE ${where}`, {}, options);
+      await database.insert(table, rows.map((row) => JSON.stringify(change(row))).join('\n'), options);
+    };
+    const contract = collection.object_addr.slice(2);
+    const thief = '7'.repeat(40);
+    const [named] = await database.rows<{ id_key: string }>(
+      `SELECT id_key FROM ${prefix}_nft.tokens WHERE collection = '${contract}' AND endsWith(id_key, '${token.nft.token_id}') ORDER BY length(id_key) LIMIT 1`,
+      {},
+      options,
+    );
+    await replace(
+      `${prefix}_nft.tokens`,
+      `collection = '${contract}' AND id_key = '${named?.id_key}'`,
+      (row) => ({ ...row, owner: thief }),
+    );
+    await replace(`${prefix}_nft.counts`, `collection = '${contract}' AND owner = ''`, (row) => ({
+      ...row,
+      n: Number(row['n']) + 1,
+    }));
+    const more = String(BigInt(holder.amount) + 1n);
+    const list = `${prefix}_richlist.holders`;
+    const place = `account = '${holder.account.slice(2)}' AND shortfall = ${2n ** 256n - 1n - BigInt(holder.amount)}`;
+    await database.command(
+      `INSERT INTO ${list} SELECT token, shortfall - 1, account, since, sign, ord FROM ${list} WHERE ${place}`,
+      {},
+      options,
+    );
+    await database.command(`DELETE FROM ${list} WHERE ${place}`, {}, options);
+
+    const second = await start(node, 'evm', env);
     await second.reaches(157, true);
     const { code, lines } = await run(node, second.url, 'evm', '--all');
     assert.equal(code, 1);
@@ -133,15 +200,18 @@ describe('weft verify', function () {
     assert.deepEqual(
       lines.filter((line) => !/ compared, /.test(line)).sort(),
       [
+        `GAS of ${holder.account} at height 157: amount: index ${more}, node ${holder.amount}`,
         `block 33: hash: index nothing, node ${block.hash}`,
+        `collection ${collection.object_addr}: length: index ${tokens.length + 1}, node ${tokens.length}`,
+        `token "${token.nft.token_id}" of ${collection.object_addr}: owner: index ${toBech32(thief, 'init')}, node 0x${parseAccount(token.owner, 'init')}`,
         `internal txs of ${frame.hash}: number of call frames: index 0, node ${frames}`,
         `receipt ${receipt.transactionHash}: gasUsed: index 0x11, node ${receipt.gasUsed}`,
         `tx ${changed.txhash}: gas_used: index 17, node ${changed.gas_used}`,
         `tx ${lost.txhash}: found by its hash: index nothing, node ${height}`,
       ].sort(),
     );
-    assert.equal(lines.filter((line) => /: \d+ compared, 1 difference$/.test(line)).length, 3);
-    assert.equal(lines.filter((line) => /: \d+ compared, 2 differences$/.test(line)).length, 1);
+    assert.equal(lines.filter((line) => /: \d+ compared, 1 difference$/.test(line)).length, 4);
+    assert.equal(lines.filter((line) => /: \d+ compared, 2 differences$/.test(line)).length, 2);
   });
 
   it('prints what the index cannot answer for want of a row, and a chain that is another one', async () => {

@@ -98,13 +98,16 @@ async function compare(sides: Sides, token: Token, now: Token | undefined): Prom
   const node = await ownerOf(sides, token);
   const index = now === undefined ? undefined : keyOf(sides, now.owner);
   if (index === node) return [];
-  const what = `token ${JSON.stringify(token.nft.token_id)} of ${token.collection_addr}`;
+  const what = `token ${JSON.stringify(shortened(token.nft.token_id))} of ${token.collection_addr}`;
   return [{ what, part: 'owner', index: now?.owner, node: node === undefined ? undefined : `0x${node}` }];
 }
 
 /** One spelling of an account; an owner that is no account stands for itself. */
 const keyOf = ({ account_prefix }: Sides, owner: string): string =>
   parseAccount(owner, account_prefix) ?? owner;
+
+/** A token id as it is printed: one of 3,000 characters helps nobody. */
+const shortened = (id: string): string => (id.length > 100 ? `${id.slice(0, 100)}...` : id);
 
 /** A token's contract as the node spells it. */
 const contractOf = ({ vm_type, account_prefix }: Sides, { collection_addr }: Token): string =>
