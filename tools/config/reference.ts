@@ -1,6 +1,7 @@
 import { blockSettings } from '../../services/block/config.js';
 import type { Settings } from '../../services/common/config.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
+import { scoringSettings } from '../../services/scoring-operator/config.js';
 import { txSettings } from '../../services/tx/config.js';
 import { deploySettings } from '../deploy-contract/settings.js';
 import { onboardSettings } from '../onboard/settings.js';
@@ -11,6 +12,7 @@ const programs: readonly { readonly title: string; readonly settings: Settings }
   { title: '`npm start` (everything in one process)', settings: startSettings },
   { title: 'block (`node dist/services/block/main.js`)', settings: blockSettings },
   { title: 'tx (`node dist/services/tx/main.js`)', settings: txSettings },
+  { title: 'scoring operator (`node dist/services/scoring-operator/main.js`)', settings: scoringSettings },
   { title: 'gateway (`node dist/services/gateway/main.js`)', settings: gatewaySettings },
   { title: '`npx --no weft deploy-contract`', settings: deploySettings },
   { title: '`npx --no weft onboard`', settings: onboardSettings },
