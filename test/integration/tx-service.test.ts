@@ -276,7 +276,7 @@ describe('the tx service', function () {
   it('answers before anything is indexed', async () => {
     const blocks = await source();
     const { client } = await start(blocks);
-    assert.deepEqual(await statusOf(client), { height: 0, internal_tx_height: 0 });
+    assert.deepEqual(await statusOf(client), { height: 0, internal_tx_height: 0, hash: '' });
     const { txs, pagination } = await callRpc(client.listTxs.bind(client), {
       msgs: ['a.v1.B'],
       pagination: page,

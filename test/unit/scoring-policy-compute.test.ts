@@ -78,6 +78,13 @@ describe('scores', () => {
     assert.deepEqual(amounts(policy, facts), { 1: 3n, 2: 3n, 3: 10n, 4: 12n });
   });
 
+  it('of exactly the minimum or the cap are neither dropped nor cut', () => {
+    const policy = policyWith([{ weight: '0.5', minimum: '1.5', cap: '2.5' }], { minimum: 1 });
+    assert.deepEqual(amounts(policy, factsWith([{ 1: 2n, 2: 3n, 3: 5n, 4: 7n }])), { 2: 1n, 3: 2n, 4: 2n });
+    const whole = policyWith([{}], { minimum: 3, cap: 5 });
+    assert.deepEqual(amounts(whole, factsWith([{ 1: 2n, 2: 3n, 3: 5n, 4: 6n }])), { 2: 3n, 3: 5n, 4: 5n });
+  });
+
   it('are none for excluded accounts in any spelling, and for the zero address', () => {
     const policy = policyWith([{}], { exclude: [toBech32(account(2), 'init'), '0x2', '0x4'] });
     assert.equal(policy.exclude.size, 2);

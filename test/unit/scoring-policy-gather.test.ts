@@ -188,11 +188,13 @@ describe('facts', () => {
       [1, 0],
       [1, 5],
       [2, 1],
-    ] as const)
-      await gatherFacts(policy, { ...window, from_height, to_height }, clients, {
+    ] as const) {
+      const facts = await gatherFacts(policy, { ...window, from_height, to_height }, clients, {
         account_prefix: 'init',
         signal: new AbortController().signal,
       });
+      assert.equal(facts.to_hash, to_height === 0 ? '' : `H${to_height}`);
+    }
   });
 
   for (const [what, answers] of [
@@ -305,4 +307,24 @@ describe('facts', () => {
     });
     await assert.rejects(gather([sent], clients, { signal: controller.signal }), /enough/);
   });
+
+  for (const [method, rule] of [
+    ['richlist.streamHolders', held],
+    ['richlist.streamChanges', held],
+    ['nft.streamCollectionTokens', art],
+    ['nft.streamChanges', art],
+  ] as const) {
+    it(`are never what ${method} had brought until they were no longer wanted`, async () => {
+      const controller = new AbortController();
+      const { clients, asked } = fakes({
+        [method]: async function* () {
+          controller.abort(new Error('enough'));
+          await new Promise(() => {});
+        } as never,
+      });
+      const before = () => asked.filter((each) => each === 'block.listBlockHashes').length;
+      await assert.rejects(gather([rule], clients, { signal: controller.signal }), /enough/);
+      assert.equal(before(), 3, 'the check after a reading was begun');
+    });
+  }
 });

@@ -156,6 +156,12 @@ describe('balances', () => {
     }
   });
 
+  it('weigh nothing for times outside the stage', () => {
+    const clock = createClock(10n, 20n, 1, BigInt64Array.from([5n, 25n, 30n]));
+    const changes = [change(1, 2n), change(2, 100n), change(3, 7n)];
+    assert.equal(holdingOf(holdings('average'), { opening: 50n, changes }, 10n, clock), 20n);
+  });
+
   it('of a rollup that begins within the stage count from its first block', () => {
     const clock = createClock(0n, 100n, 1, BigInt64Array.from([40n, 60n]));
     assert.equal(holdingOf(holdings('average'), { opening: 3n, changes: [change(2, 1n)] }, 40n, clock), 100n);

@@ -3,6 +3,7 @@ import type { Settings } from '../../services/common/config.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { nftSettings } from '../../services/nft/config.js';
 import { richlistSettings } from '../../services/richlist/config.js';
+import { scoringSettings } from '../../services/scoring-operator/config.js';
 import { txSettings } from '../../services/tx/config.js';
 import { deploySettings } from '../deploy-contract/settings.js';
 import { onboardSettings } from '../onboard/settings.js';
@@ -15,6 +16,7 @@ const programs: readonly { readonly title: string; readonly settings: Settings }
   { title: 'tx (`node dist/services/tx/main.js`)', settings: txSettings },
   { title: 'nft (`node dist/services/nft/main.js`)', settings: nftSettings },
   { title: 'richlist (`node dist/services/richlist/main.js`)', settings: richlistSettings },
+  { title: 'scoring operator (`node dist/services/scoring-operator/main.js`)', settings: scoringSettings },
   { title: 'gateway (`node dist/services/gateway/main.js`)', settings: gatewaySettings },
   { title: '`npx --no weft deploy-contract`', settings: deploySettings },
   { title: '`npx --no weft onboard`', settings: onboardSettings },

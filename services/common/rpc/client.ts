@@ -97,6 +97,8 @@ export async function* streamRpc<Request, Response>(
   const call = method(request, metadataOf(settings), optionsOf(settings));
   const cancel = (): void => call.cancel();
   settings.signal?.addEventListener('abort', cancel);
+  // A handler in this process has begun already, and may have aborted the signal.
+  if (settings.signal?.aborted) cancel();
   try {
     for await (const message of call) yield message as Response;
   } catch (error) {

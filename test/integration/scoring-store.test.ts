@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { ScoringServiceClient } from '../../services/common/gen/indexer/scoring/v1/scoring.js';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
+import { type RpcServer, serveRpc } from '../../services/common/rpc/server.js';
+import { makeTables } from '../../services/scoring-operator/main.js';
+import { scoringService } from '../../services/scoring-operator/rpc.js';
+import { hashOfScores } from '../../services/scoring-operator/store/list.js';
+import { readPrograms } from '../../services/scoring-operator/store/read.js';
+import type { Run, StageTx } from '../../services/scoring-operator/store/rows.js';
+import { openScoringStore, type ScoringStore } from '../../services/scoring-operator/store/store.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+
+const largest = 2n ** 64n - 1n;
+const address = (index: number): string => `0x${index.toString(16).padStart(40, '0')}`;
+const scores = Array.from({ length: 250 }, (_, index) => ({
+  address: address(index + 1),
+  amount: index === 7 ? largest - 100_000n : BigInt(index + 1),
+}));
+const list = {
+  scores,
+  total: scores.reduce((sum, { amount }) => sum + amount, 0n),
+  hash: hashOfScores(scores),
+};
+const run: Run = {
+  stage: largest - 1n,
+  window: { stage: largest - 1n, start_time: 10, end_time: 20, from_height: 3, to_height: 9 },
+  policy_hash: 'p',
+  list_hash: list.hash,
+  score_count: 250,
+  total: list.total,
+  is_verified: false,
+  is_finalized: false,
+  error: '',
+  attempts: 1,
+  created_at: 1,
+  updated_at: 2,
+};
+const tx: StageTx = {
+  stage: run.stage,
+  tx_hash: '0x1',
+  purpose: 'update',
+  account: '0xme',
+  nonce: 3,
+  score_count: 250,
+  list_hash: list.hash,
+  state: 'signed',
+  height: 0,
+  gas_used: 0n,
+  error: '',
+  created_at: 1,
+  updated_at: 1,
+};
+
+describe('the tables and the API of the scoring operator', function () {
+  this.timeout(60_000);
+  const program = '31337/0xabc';
+  let database: Database;
+  let name: string;
+  let store: ScoringStore;
+  let server: RpcServer;
+  let client: ScoringServiceClient;
+
+  before(async () => {
+    database = await testDatabase();
+    name = await makeTables(database, { CLICKHOUSE_DATABASE: uniquePrefix(), CLICKHOUSE_CLUSTER: '' });
+    store = await openScoringStore(database, name, program);
+    const service = scoringService({
+      log: createLog('silent'),
+      metrics: createMetrics(),
+      source: { database, database_name: name, program },
+      account: '0xme',
+      account_prefix: 'init',
+      status: () => ({ step: undefined, at: 0, failures: 2, trouble: 'x' }),
+      policy: undefined,
+    });
+    server = await serveRpc([service], ['127.0.0.1:0']);
+    client = connectRpc(ScoringServiceClient, server.address);
+  });
+  after(async () => {
+    client.close();
+    await server.close(0);
+  });
+
+  it('keep what was written last of a key, also when it is opened anew and the clock is of no use', async () => {
+    await store.saveRun(run);
+    await store.saveRun({ ...run, is_verified: true });
+    const again = await openScoringStore(database, name, program);
+    await again.saveRun({ ...run, is_verified: true, is_finalized: true });
+    assert.deepEqual(await store.run(run.stage), { ...run, is_verified: true, is_finalized: true });
+    assert.deepEqual(await store.runs(), [{ ...run, is_verified: true, is_finalized: true }]);
+    await again.saveTx(tx);
+    await again.saveTx({ ...tx, state: 'mined', height: 5, gas_used: largest });
+    assert.deepEqual(await store.txs(run.stage), [{ ...tx, state: 'mined', height: 5, gas_used: largest }]);
+    await again.noteStage({ stage: 5n, start_time: 1, end_time: 2 });
+    await again.noteStage({ stage: 5n, start_time: 1, end_time: 3 });
+    assert.deepEqual(await store.seenStages(), [{ stage: 5n, start_time: 1, end_time: 3 }]);
+  });
+
+  it('give a list only when it is whole', async () => {
+    assert.equal(await store.list(run.stage, list.hash), undefined);
+    await store.saveList(run.stage, { ...list, scores: scores.slice(0, 100) });
+    assert.equal(await store.list(run.stage, list.hash), undefined, 'half of it');
+    assert.equal(await store.list(run.stage, 'other'), undefined);
+  });
+
+  it('give a list as it was, digit by digit', async () => {
+    const stage = 6n;
+    await store.saveList(stage, list);
+    await store.saveList(stage, list);
+    assert.deepEqual(await store.list(stage, list.hash), list);
+    assert.deepEqual((await store.addressScore(stage, list.hash, address(8)))?.amount, largest - 100_000n);
+    await store.saveRun({ ...run, stage, window: { ...run.window, stage } });
+  });
+
+  it('show programs apart', async () => {
+    const other = await openScoringStore(database, name, '31337/0xdef');
+    assert.deepEqual(await other.runs(), []);
+    assert.equal(await other.lastDecision(), undefined);
+    await other.logDecision({ at: 1, kind: 'wait', reason: 'R', message: 'm', stage: 0n });
+    assert.deepEqual(await readPrograms(database, name), [program, '31337/0xdef']);
+    assert.equal(await store.lastDecision(), undefined);
+  });
+
+  it('page through the scores of a stage from the largest, or from the smallest', async () => {
+    for (const reverse of [true, false]) {
+      const all: { address: string; amount: string; rank: number }[] = [];
+      let key = '';
+      do {
+        const pagination = { key, offset: 0, limit: 60, count_total: true, reverse };
+        const page = await callRpc(client.listScores.bind(client), { stage: '6', pagination });
+        all.push(...page.scores);
+        assert.equal(page.pagination?.total, '250');
+        key = page.pagination?.next_key ?? '';
+      } while (key !== '');
+      const ranks = all.map(({ rank }) => rank);
+      const expected = Array.from({ length: 250 }, (_, index) => index + 1);
+      assert.deepEqual(ranks, reverse ? expected : expected.reverse());
+      const top = all.find(({ rank }) => rank === 1);
+      assert.deepEqual([top?.address, top?.amount], [address(8), String(largest - 100_000n)]);
+    }
+  });
+
+  it('answer about stages, addresses, decisions and the state of things', async () => {
+    await store.savePolicy('p', 'the policy');
+    await store.saveTx({ ...tx, stage: 6n });
+    const check = {
+      stage: 6n,
+      at: 5,
+      list_hash: list.hash,
+      name: 'total',
+      is_ok: true,
+      expected: '1',
+      found: '1',
+    };
+    await store.saveChecks([check]);
+    await store.logDecision({ at: 7, kind: 'score', reason: 'StageOver', message: 'm', stage: 6n });
+    const found = await callRpc(client.getStage.bind(client), { stage: '6' });
+    assert.deepEqual(
+      [found.stage?.total, found.policy, found.txs.length, found.checks[0]?.name],
+      [String(list.total), 'the policy', 1, 'total'],
+    );
+    const { scores: own } = await callRpc(client.listScoresByAddress.bind(client), { address: address(8) });
+    assert.deepEqual(own.at(0), {
+      stage: '6',
+      amount: String(largest - 100_000n),
+      rank: 1,
+      is_finalized: false,
+    });
+    const { decisions } = await callRpc(client.listDecisions.bind(client), { limit: 10 });
+    assert.deepEqual(decisions, [{ at: 7, kind: 'score', reason: 'StageOver', message: 'm', stage: '6' }]);
+    const status = await callRpc(client.getStatus.bind(client), {});
+    assert.deepEqual(
+      [status.program, status.account, status.failures, status.error, status.last_finalized_stage],
+      [program, '0xme', 2, 'x', String(run.stage)],
+    );
+    const { stages } = await callRpc(client.listStages.bind(client), {});
+    assert.deepEqual(
+      stages.map(({ stage }) => stage),
+      ['6', String(run.stage)],
+    );
+  });
+
+  it('refuse what cannot be', async () => {
+    const pagination = { key: '', offset: 0, limit: 10, count_total: true, reverse: true };
+    await assert.rejects(callRpc(client.getStage.bind(client), { stage: '99' }), /never scored/);
+    await assert.rejects(callRpc(client.getStage.bind(client), { stage: '6; DROP' }), /whole number/);
+    await assert.rejects(callRpc(client.getStage.bind(client), { stage: String(2n ** 64n) }), /whole number/);
+    await assert.rejects(
+      callRpc(client.listScores.bind(client), { stage: '6', pagination: { ...pagination, key: 'x' } }),
+      /not a key/,
+    );
+    await assert.rejects(callRpc(client.listScoresByAddress.bind(client), { address: 'nobody' }), /neither/);
+    await assert.rejects(callRpc(client.listDecisions.bind(client), { limit: 0 }), /limit/);
+    await assert.rejects(
+      callRpc(client.explainScore.bind(client), { stage: '6', address: address(1) }),
+      /reads no services/,
+    );
+  });
+});

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { decide } from '../../services/scoring-operator/machine/decide.js';
+import { differences } from '../../services/scoring-operator/machine/differences.js';
+import { exitCodeOf, pause } from '../../services/scoring-operator/machine/loop.js';
+import type { Rules } from '../../services/scoring-operator/machine/rules.js';
+import { timesOf } from '../../services/scoring-operator/machine/times.js';
+import type { Decision, L1Stage, Observation } from '../../services/scoring-operator/machine/types.js';
+import { compare } from '../../services/scoring-operator/machine/verify.js';
+import { hashOfScores, ranked } from '../../services/scoring-operator/store/list.js';
+
+const l1: L1Stage = {
+  stage: 7n,
+  stage_start_time: 1_000,
+  stage_end_time: 2_000,
+  stage_interval: 1_000,
+  challenge_period: 100,
+  l1_time: 1_500,
+  is_moving: true,
+};
+const window = { stage: 6n, start_time: 0, end_time: 1_000, from_height: 1, to_height: 99 };
+const rules: Rules = {
+  margin_s: 60,
+  approval: 'Automatic',
+  approved_stage: undefined,
+  allow_empty: [],
+  stop_at_stage: undefined,
+};
+const open = (stage: bigint) => ({ stage, total_score: 0n, is_finalized: false });
+const done = (stage: bigint) => ({ stage, total_score: 9n, is_finalized: true });
+const verified = {
+  stage: 6n,
+  window,
+  list_hash: 'h',
+  is_verified: true,
+  is_finalized: false,
+  score_count: 2,
+};
+
+const observation: Observation = {
+  now: 0,
+  l1,
+  contract: { init_stage: 5n, stages: [done(5n), open(6n)], is_allowed: true },
+  indexer: { height: 120, time: 1_400 },
+  runs: [],
+  registration: { kind: 'unchecked' },
+  window: { kind: 'known', window },
+};
+
+const reasonOf = (decision: Decision): string =>
+  'reason' in decision ? `${decision.kind} ${decision.reason}` : `${decision.kind} ${decision.stage}`;
+const decided = (change: Partial<Observation>, more: Partial<Rules> = {}): string =>
+  reasonOf(decide({ ...observation, ...change }, { ...rules, ...more }));
+const contractOf = (stages: readonly ReturnType<typeof open>[], is_allowed = true, init_stage = 5n) => ({
+  contract: { init_stage, stages, is_allowed },
+});
+
+describe('what is decided', () => {
+  const cases: readonly [string, string, Partial<Observation>, Partial<Rules>?][] = [
+    ['a stage that is over is scored', 'score 6', {}],
+    ['the L1 cannot be read', 'wait L1Unreadable', { l1: { error: 'down' } }],
+    ['the time of the L1 stands still', 'wait L1StandsStill', { l1: { ...l1, is_moving: false } }],
+    ['the contract cannot be read', 'wait ContractUnreadable', { contract: { error: 'down' } }],
+    ['the index cannot be read', 'wait IndexerUnreadable', { indexer: { error: 'down' } }],
+    ['the index is not past the stage', 'wait IndexerBehind', { indexer: { height: 120, time: 999 } }],
+    [
+      'the index has just the last block of it',
+      'wait IndexerBehind',
+      { indexer: { height: 99, time: 1_400 } },
+    ],
+    [
+      'the index begins within the stage',
+      'wait IndexIncomplete',
+      { window: { kind: 'missing', message: '' } },
+    ],
+    ['nobody knows when the stage was', 'wait WindowUnknown', { window: { kind: 'unknown', message: '' } }],
+    ['the open stage runs', 'nothing StageRunning', contractOf([done(6n), open(7n)])],
+    [
+      'the open stage has not begun',
+      'nothing StageNotBegun',
+      { ...contractOf([done(7n), open(8n)]), l1: { ...l1, l1_time: 2_100 } },
+    ],
+    ['the running stage is finalized', 'alarm FinalizedTooEarly', contractOf([done(7n), open(8n)])],
+    ['a read-back stage is finalized', 'finalize 6', { runs: [verified] }],
+    ['a stage that was not read back is not', 'score 6', { runs: [{ ...verified, is_verified: false }] }],
+    ['nobody has a score', 'wait EmptyStage', { runs: [{ ...verified, score_count: 0 }] }],
+    [
+      'nobody has a score, and a person has said so',
+      'finalize 6',
+      { runs: [{ ...verified, score_count: 0 }] },
+      { allow_empty: [6n] },
+    ],
+    [
+      'a person has said so of another stage',
+      'wait EmptyStage',
+      { runs: [{ ...verified, score_count: 0 }] },
+      { allow_empty: [5n, 7n] },
+    ],
+    ['approval is wanted', 'wait ApprovalNeeded', { runs: [verified] }, { approval: 'Manual' }],
+    [
+      'approval is there for the stage before',
+      'wait ApprovalNeeded',
+      { runs: [verified] },
+      { approval: 'Manual', approved_stage: 5n },
+    ],
+    ['approval is there', 'finalize 6', { runs: [verified] }, { approval: 'Manual', approved_stage: 6n }],
+    ['it is beyond the last stage wanted', 'nothing Stopped', {}, { stop_at_stage: 5n }],
+    ['the signer may not write', 'alarm NotAllowed', contractOf([open(6n)], false)],
+    ['there is no open stage', 'alarm StageMissing', contractOf([done(5n)])],
+    ['the contract has no stage', 'alarm StageMissing', contractOf([])],
+    [
+      'another contract is registered',
+      'alarm OtherContractRegistered',
+      { registration: { kind: 'registered', init_stage: 5n, is_ours: false, contract: '0x2' } },
+    ],
+    [
+      'the contract begins too late',
+      'alarm InitStageTooLate',
+      { registration: { kind: 'registered', init_stage: 4n, is_ours: true, contract: '0x1' } },
+    ],
+    [
+      'the registration cannot be read',
+      'wait L1Unreadable',
+      { registration: { kind: 'error', error: 'down' } },
+    ],
+    ['the rollup is not registered yet', 'score 6', { registration: { kind: 'unregistered' } }],
+  ];
+  for (const [name, expected, change, more] of cases) {
+    it(`${name}: ${expected}`, () => assert.equal(decided(change, more), expected));
+  }
+
+  it('finalizes the stage that the L1 still names only when its time is a margin past the end', () => {
+    const runs = [{ ...verified, stage: 7n }];
+    const at = (l1_time: number) => decided({ ...contractOf([open(7n)]), runs, l1: { ...l1, l1_time } });
+    assert.equal(at(1_999), 'nothing StageRunning');
+    assert.equal(at(2_000), 'wait MarginNotOver');
+    assert.equal(at(2_059), 'wait MarginNotOver');
+    assert.equal(at(2_060), 'finalize 7');
+  });
+});
+
+describe('when a stage was', () => {
+  const current = { stage: 7n, stage_start_time: 1_000, stage_end_time: 1_100, stage_interval: 100 };
+  const seen = (stage: bigint, start_time: number, end_time: number) => ({ stage, start_time, end_time });
+
+  it('is what was seen, whatever the interval is by now', () => {
+    const known = { current: { ...current, stage_interval: 55 }, seen: [seen(5n, 700, 850)], told: [] };
+    assert.deepEqual(timesOf(5n, known), { start_time: 700, end_time: 850 });
+    assert.deepEqual(timesOf(6n, known), { start_time: 850, end_time: 1_000 }, 'between two that are known');
+  });
+  it('is counted in intervals where nothing was seen', () => {
+    assert.deepEqual(timesOf(4n, { current, seen: [], told: [] }), { start_time: 700, end_time: 800 });
+  });
+  it('is not counted where that does not fit what was seen, or stages have not always been as long', () => {
+    assert.match(String(timesOf(5n, { current, seen: [seen(3n, 600, 750)], told: [] })), /cannot be counted/);
+    const changed = { ...current, stage_interval: 90 };
+    assert.match(String(timesOf(5n, { current: changed, seen: [], told: [] })), /not always been/);
+  });
+  it('is what a person tells', () => {
+    const told = [seen(5n, 1, 2)];
+    const known = { current, seen: [seen(5n, 700, 850)], told };
+    assert.deepEqual(timesOf(5n, known), { start_time: 1, end_time: 2 });
+  });
+  it('is not known of a stage to come', () => {
+    assert.match(String(timesOf(8n, { current, seen: [], told: [] })), /not begun/);
+  });
+});
+
+describe('what is compared and sent', () => {
+  const [a, b, c] = ['a', 'b', 'c'].map((letter) => `0x${letter.repeat(40)}`) as [string, string, string];
+  const scores = [
+    { address: a, amount: 5n },
+    { address: b, amount: 2n ** 63n },
+  ];
+  const list = { scores, total: 5n + 2n ** 63n, hash: hashOfScores(scores) };
+
+  it('is what differs, and a zero for every stray, before anything that adds', () => {
+    const found = [
+      { address: c, amount: 3n },
+      { address: a, amount: 4n },
+      { address: `0x${'D'.repeat(40)}`, amount: 0n },
+    ];
+    assert.deepEqual(differences(scores, found), [{ address: c, amount: 0n }, ...scores]);
+    assert.deepEqual(differences(scores, [...scores].reverse()), []);
+  });
+  it('is every score, how many, the sum and the strays', () => {
+    const stage = { stage: 6n, total_score: list.total, is_finalized: false };
+    const wrong = (found: typeof scores, total = list.total) =>
+      compare(list, found, { ...stage, total_score: total })
+        .filter((check) => !check.is_ok)
+        .map((check) => check.name);
+    assert.deepEqual(wrong(scores), []);
+    assert.deepEqual(wrong([...scores, { address: c, amount: 0n }]), []);
+    assert.deepEqual(wrong([...scores, { address: c, amount: 1n }]), ['strays', 'count', 'scores']);
+    assert.deepEqual(wrong([scores[0]!]), ['count', 'scores']);
+    assert.deepEqual(wrong(scores, 5n), ['total']);
+  });
+  it('ranks the largest first, and equal ones by address', () => {
+    const equal = [...scores, { address: c, amount: 5n }];
+    assert.deepEqual(
+      ranked(equal).map(({ address }) => address),
+      [b, a, c],
+    );
+  });
+});
+
+describe('the loop', () => {
+  it('waits longer after every failure in a row, to a bound', () => {
+    const options = { poll_ms: 1_000, longest_ms: 60_000 };
+    assert.deepEqual(
+      [0, 1, 2, 3, 9, 99].map((n) => pause(n, options)),
+      [1_000, 2_000, 4_000, 8_000, 60_000, 60_000],
+    );
+  });
+  it('ends with 0 when all is well, 1 when a person is needed, 75 when it may work later', () => {
+    const code = (decision: Decision, error?: string) => exitCodeOf({ decision, error });
+    assert.equal(code({ kind: 'nothing', reason: 'StageRunning' }), 0);
+    assert.equal(code({ kind: 'wait', reason: 'ApprovalNeeded', message: '' }), 0);
+    assert.equal(code({ kind: 'wait', reason: 'L1Unreadable', message: '' }), 75);
+    assert.equal(code({ kind: 'alarm', reason: 'NotAllowed', message: '' }), 1);
+    assert.equal(code({ kind: 'finalize', stage: 1n, list_hash: '' }, 'out of gas'), 75);
+  });
+});

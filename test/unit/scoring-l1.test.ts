@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import { createL1Client, type L1Client } from '../../services/scoring-operator/l1/client.js';
+import { readL1Block, readModuleStore } from '../../services/scoring-operator/l1/stage.js';
+import { readView, registrationOf } from '../../services/scoring-operator/l1/views.js';
+import type { L1Stage } from '../../services/scoring-operator/machine/types.js';
+import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
+
+const module = { address: '0x81c3', name: 'vip', prefix: 'initia' };
+const tag = '0x81c3::vip::ModuleStore';
+const data = {
+  stage: '5',
+  stage_start_time: '1000',
+  stage_end_time: '2000',
+  stage_interval: '1000',
+  challenge_period: '100',
+};
+
+describe('what the L1 says, as texts', () => {
+  it('is a resource with JSON in a text, or parsed already', () => {
+    const expected = {
+      stage: 5n,
+      stage_start_time: 1_000,
+      stage_end_time: 2_000,
+      stage_interval: 1_000,
+      challenge_period: 100,
+    };
+    const move_resource = JSON.stringify({ type: tag, data });
+    assert.deepEqual(readModuleStore(200, JSON.stringify({ resource: { move_resource } }), tag), expected);
+    assert.deepEqual(readModuleStore(200, JSON.stringify({ data }), tag), expected);
+  });
+  it('is refused when it is anything else', () => {
+    const refused: readonly [number, unknown][] = [
+      [404, { code: 5, message: 'not found' }],
+      [200, {}],
+      [200, { data: { ...data, stage: 5 } }],
+      [200, { data: { ...data, stage: '-5' } }],
+      [200, { data: { ...data, stage: '99999999999999999999' } }],
+      [200, { data: { ...data, stage_end_time: '999' } }],
+      [200, { resource: { move_resource: '{"data":' } }],
+    ];
+    for (const [status, body] of refused)
+      assert.throws(() => readModuleStore(status, JSON.stringify(body), tag), { name: 'NodeError' });
+    assert.throws(() => readModuleStore(502, '<html>', tag), { name: 'NodeError' });
+    assert.throws(() => readL1Block(200, '{"block":null}'), { name: 'NodeError' });
+    assert.throws(() => readL1Block(200, '{"block":{"header":{"time":"soon"}}}'), { name: 'NodeError' });
+  });
+  it('is the value of a view, a number too', () => {
+    assert.equal(readView(200, '{"data":"\\"12\\""}', 'v'), '12');
+    assert.deepEqual(readView(200, '{"data":[1]}', 'v'), [1]);
+  });
+  it('has the registration of the highest version', () => {
+    const info = (bridge_id: bigint, version: bigint) => ({
+      bridge_id,
+      version,
+      init_stage: 1n,
+      operator_addr: '',
+      vip_l2_score_contract: '',
+    });
+    assert.equal(registrationOf([info(1n, 1n), info(2n, 3n), info(2n, 2n)], 2n)?.version, 3n);
+    assert.equal(registrationOf([info(1n, 1n)], 2n), undefined);
+  });
+});
+
+describe('the client of the L1', () => {
+  let nodes: SimulatedL1[];
+  let now = 0;
+  let client: L1Client;
+  const clock = {
+    now: () => now,
+    async sleep(ms: number) {
+      now += ms;
+      if (isRunning) for (const node of nodes) node.advance(1);
+    },
+  };
+  let isRunning = true;
+
+  beforeEach(async () => {
+    isRunning = true;
+    nodes = await Promise.all(
+      [0, 1].map(() =>
+        startSimulatedL1({
+          module,
+          state: {
+            chain_id: 'l1-1',
+            stage: 5n,
+            stage_start_time: 1_000,
+            stage_end_time: 2_000,
+            stage_interval: 1_000,
+            challenge_period: 100,
+            time: 1_500,
+            height: 1,
+            bridges: [{ bridge_id: 9n, version: 1n, init_stage: 4n, vip_l2_score_contract: '0xabc' }],
+            last_submitted_stage: 4n,
+            total_l2_scores: 77n,
+          },
+        }),
+      ),
+    );
+    client = createL1Client({
+      log: createLog('silent'),
+      metrics: createMetrics(),
+      timeout_ms: 300,
+      connections: 2,
+      urls: nodes.map((node) => node.url),
+      module,
+      chain_id: 'l1-1',
+      standstill_ms: 5_000,
+      again_ms: 1_000,
+      clock,
+    });
+  });
+  afterEach(async () => {
+    await client.close();
+    await Promise.all(nodes.map((node) => node.close()));
+  });
+
+  const look = async (): Promise<L1Stage> => {
+    const seen = await client.look();
+    assert.ok(
+      !('error' in seen),
+      JSON.stringify(seen, (_, v) => (typeof v === 'bigint' ? String(v) : v)),
+    );
+    return seen as L1Stage;
+  };
+
+  it('sees at the first look whether time moves', async () => {
+    const seen = await look();
+    assert.deepEqual([seen.stage, seen.is_moving], [5n, true]);
+  });
+  it('sees that time stands still, at the first look and later', async () => {
+    isRunning = false;
+    assert.equal((await look()).is_moving, false);
+    for (const node of nodes) node.advance(3);
+    assert.equal((await look()).is_moving, true);
+    now += 4_000;
+    assert.equal((await look()).is_moving, true, 'a block may take a while');
+    now += 4_000;
+    assert.equal((await look()).is_moving, false);
+  });
+  it('goes to the next node when one fails, in whatever way, and takes the latest', async () => {
+    for (const fault of ['refuse', 'html', 'cut', 'not_found', 'slow'] as const) {
+      nodes[0]!.fault = fault;
+      nodes[1]!.advance(1);
+      assert.equal((await look()).l1_time, nodes[1]!.state.time, fault);
+    }
+    nodes[0]!.fault = 'none';
+    nodes[0]!.state.time = 1_000;
+    nodes[1]!.advance(1);
+    assert.equal((await look()).l1_time, nodes[1]!.state.time, 'the other one lags');
+  });
+  it('says why when no node answers, or only one that is behind', async () => {
+    await look();
+    for (const node of nodes) node.fault = 'not_found';
+    assert.match(((await client.look()) as { error: string }).error, /ModuleStore|newest block/);
+    for (const node of nodes) {
+      node.fault = 'none';
+      node.state.time = 1_000;
+    }
+    assert.match(((await client.look()) as { error: string }).error, /older block/);
+  });
+  it('refuses an L1 of another chain', async () => {
+    for (const node of nodes) node.state.chain_id = 'other-1';
+    assert.match(((await client.look()) as { error: string }).error, /not of l1-1/);
+  });
+  it('asks the views', async () => {
+    nodes[0]!.fault = 'html';
+    const info = (await client.registration(9n))!;
+    assert.deepEqual([info.init_stage, info.vip_l2_score_contract], [4n, '0xabc']);
+    assert.equal(await client.registration(8n), undefined);
+    assert.deepEqual(await client.submitted(info, 4n), { last_submitted_stage: 4n, total_l2_scores: 77n });
+    assert.deepEqual(await client.submitted(info, 5n), {
+      last_submitted_stage: 4n,
+      total_l2_scores: undefined,
+    });
+  });
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { packageRoot } from '../../services/common/paths.js';
+import { loadProgram, parseProgram } from '../../services/scoring-operator/program/program.js';
+
+const least = {
+  l1: { urls: ['http://l1/'], module: '0x1' },
+  rollup: { json_rpc_urls: ['http://node:8545'] },
+  contract: `0x${'a'.repeat(40)}`,
+  policy: 'p.yaml',
+};
+const parse = (value: unknown) => parseProgram(JSON.stringify(value), 'p', '/');
+
+describe('a program', () => {
+  it('is read from the example', () => {
+    const program = loadProgram(join(packageRoot, 'examples/program.yaml'));
+    assert.deepEqual(
+      [program.name, program.rules.approval, program.policy],
+      ['example', 'Manual', 'policy.yaml'],
+    );
+  });
+  it('has defaults that do nothing without a person', () => {
+    const { rules, bridge_id, l1, indexers } = parse(least);
+    assert.deepEqual(rules, {
+      margin_s: 600,
+      approval: 'Manual',
+      approved_stage: undefined,
+      allow_empty: [],
+      stop_at_stage: undefined,
+    });
+    assert.deepEqual(
+      [bridge_id, l1.urls, l1.module.name, indexers.tx],
+      ['auto', ['http://l1'], 'vip', '127.0.0.1:7002'],
+    );
+  });
+  it('says every mistake at once, and shows no value: it may be a key', () => {
+    const key = 'f'.repeat(64);
+    const wrong = {
+      ...least,
+      contract: key,
+      private_key: key,
+      approval: 'Yes',
+      l1: { urls: [], module: '0x1' },
+    };
+    assert.throws(
+      () => parse(wrong),
+      ({ message }: Error) => {
+        for (const part of [
+          'private_key is not known',
+          'contract: ',
+          'approval: must be one of',
+          'l1.urls: ',
+        ])
+          assert.ok(message.includes(part), `${part} in ${message}`);
+        return !message.includes(key);
+      },
+    );
+    assert.throws(
+      () => parseProgram(`a: [${key}`, 'p', '/'),
+      ({ message }: Error) => !message.includes(key),
+    );
+  });
+  it('refuses a window without length, and what is missing', () => {
+    assert.throws(() => parse({ ...least, windows: [{ stage: 5, start_time: 9, end_time: 9 }] }), /stage 5/);
+    for (const name of Object.keys(least))
+      assert.throws(() => parse({ ...least, [name]: undefined }), new RegExp(`${name} is missing`));
+  });
+});
