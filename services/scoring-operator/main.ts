@@ -12,17 +12,20 @@ import { isMainModule, packageRoot } from '../common/paths.js';
 import { type ServedService, serveRpc } from '../common/rpc/server.js';
 import { type ScoringConfig, scoringSettings } from './config.js';
 import { runLoop } from './machine/loop.js';
+import type { Rules } from './machine/rules.js';
 import type { Machine } from './machine/run.js';
 import { createScoringGauges } from './metrics.js';
 import type { FactClients } from './policy/gather/clients.js';
 import { openProgram } from './program/open.js';
-import { loadProgram, type Program } from './program/program.js';
+import { loadProgram, type Program, rereadRules } from './program/program.js';
 import { scoringService } from './rpc.js';
 import { keepStatus } from './status.js';
 
 export interface ScoringDependencies {
   readonly config: ScoringConfig;
   readonly program: Program;
+  /** The rules as they are now; default: those of the program. */
+  readonly rules?: () => Rules;
   readonly database: Database;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -72,6 +75,7 @@ export async function startScoring(dependencies: ScoringDependencies): Promise<S
     metrics,
     phases: { score: true, finalize: true },
     is_read_only: !isRunning,
+    rules: dependencies.rules,
     onStep: (step) => {
       keeper.onStep(step);
       dependencies.onStep?.(step);
@@ -164,8 +168,9 @@ async function main(): Promise<void> {
     );
     const database = await openDatabase({ ...config, DATA_DIR: join(config.DATA_DIR, 'scoring') });
     const addresses = [`${config.HOST}:${config.GRPC_PORT}`];
+    const rules = rereadRules(config.SCORING_PROGRAM, program.rules, (message) => log.error(message));
     scoring = await startOnceReachable(
-      { config, program, database, log, metrics, addresses },
+      { config, program, rules, database, log, metrics, addresses },
       signal,
       (why) => {
         reason = why;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../services/common/paths.js';
-import { loadProgram, parseProgram } from '../../services/scoring-operator/program/program.js';
+import { loadProgram, parseProgram, rereadRules } from '../../services/scoring-operator/program/program.js';
 
 const least = {
   l1: { urls: ['http://l1/'], module: '0x1' },
@@ -59,6 +61,19 @@ describe('a program', () => {
       () => parseProgram(`a: [${key}`, 'p', '/'),
       ({ message }: Error) => !message.includes(key),
     );
+  });
+  it('lets a stage be approved while it runs, and keeps its rules when the file is broken', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weft-program-'));
+    const path = join(folder, 'p.yaml');
+    const mistakes: string[] = [];
+    const rules = rereadRules(path, parse(least).rules, (message) => mistakes.push(message));
+    writeFileSync(path, JSON.stringify({ ...least, approved_stage: 5 }));
+    assert.equal(rules().approved_stage, 5n);
+    writeFileSync(path, '{"approved_stage": 9');
+    assert.equal(rules().approved_stage, 5n);
+    rmSync(folder, { recursive: true });
+    assert.equal(rules().approved_stage, 5n);
+    assert.equal(mistakes.length, 2);
   });
   it('refuses a window without length, and what is missing', () => {
     assert.throws(() => parse({ ...least, windows: [{ stage: 5, start_time: 9, end_time: 9 }] }), /stage 5/);

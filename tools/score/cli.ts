@@ -16,7 +16,7 @@ import { runPass, type Step } from '../../services/scoring-operator/machine/run.
 import { makeTables } from '../../services/scoring-operator/main.js';
 import { loadSigning, signingSettings } from '../../services/scoring-operator/program/config.js';
 import { type OpenProgram, openProgram } from '../../services/scoring-operator/program/open.js';
-import { loadProgram, type Program } from '../../services/scoring-operator/program/program.js';
+import { loadProgram, type Program, rereadRules } from '../../services/scoring-operator/program/program.js';
 import { dryRunText } from './dry-run.js';
 import { progressBar, type Screen, stepLine } from './print.js';
 import { showText } from './show.js';
@@ -41,6 +41,8 @@ const settings = {
 
 interface Options {
   readonly program: Program;
+  /** Path of the program's file. */
+  readonly path: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   readonly screen: Screen;
@@ -68,7 +70,7 @@ export async function runScore(args: string[]): Promise<void> {
   const program = loadProgram(values.program);
   const config = loadSettings(settings, process.env);
   const log = createLog(config.LOG_LEVEL, 2);
-  const options: Options = { program, env: process.env, log, screen };
+  const options: Options = { program, path: values.program, env: process.env, log, screen };
   if (values.show !== undefined && values.service !== undefined) {
     screen.write(await showText(program, values.show, { address: values.service }));
     return;
@@ -102,7 +104,7 @@ async function withDatabase<T>(
 
 /** A program opened for this command; what fails now may work later, so it has its own exit code. */
 function open(
-  { program, env, log, screen }: Options,
+  { program, path, env, log, screen }: Options,
   database: Database,
   database_name: string,
   extra: { readonly is_read_only?: boolean; readonly signal?: AbortSignal },
@@ -115,6 +117,7 @@ function open(
     log,
     metrics: createMetrics(),
     phases: { score: true, finalize: true },
+    rules: rereadRules(path, program.rules, (message) => log.error(message)),
     onProgress: bar.show,
     onStep: (step) => {
       bar.end();

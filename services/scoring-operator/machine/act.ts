@@ -34,13 +34,7 @@ export class ActError extends Error {
   override name = 'ActError';
 
   constructor(
-    readonly reason:
-      | 'ReadBackDiffers'
-      | 'TotalDiffers'
-      | 'NotFinalized'
-      | 'TxUnsettled'
-      | 'WrongList'
-      | 'SendFailed',
+    readonly reason: 'ReadBackDiffers' | 'TotalDiffers' | 'NotFinalized' | 'WrongList' | 'SendFailed',
     message: string,
     options?: { cause?: unknown },
   ) {

@@ -1,9 +1,9 @@
 import type { Run, StageTx } from '../store/rows.js';
-import { ActError, type Hands } from './act.js';
+import type { Hands } from './act.js';
 import type { MinedTx, SendHooks } from './ports.js';
 
-/** How long a tx that waits in a node's pool is waited for, and how often it is looked at. Milliseconds. */
-const [patience_ms, look_ms] = [120_000, 1_000];
+/** How long txs that wait in a node's pool are waited for, and how often they are looked at. Milliseconds. */
+const [patience_ms, look_ms] = [60_000, 1_000];
 
 /**
  * Keeps every tx in the tables: before it is sent, and when its receipt has come.
@@ -50,32 +50,32 @@ export function keepingTxs(
 }
 
 /**
- * Finds out what has become of the txs of a stage that an earlier process may have sent, and waits for those that are
- * under way: nothing new is sent while one of them may still be mined.
- *
- * @throws ActError when one stays in the pool.
+ * Finds out what has become of the txs of a stage that an earlier process may have sent, and waits a while for those
+ * that are under way. One that stays in the pool is left to the sender: it takes the nonce of the next tx to be mined
+ * and so replaces what is stuck there, and at most one of the two can ever be mined.
  */
 export async function settleTxs(hands: Hands, stage: bigint): Promise<void> {
-  const { store, sender, clock } = hands;
+  const { store, sender, clock, log } = hands;
+  const end = clock.now() + patience_ms;
   for (const tx of (await store.txs(stage)).filter(({ state }) => state === 'signed')) {
-    const end = clock.now() + patience_ms;
-    for (;;) {
-      const settled = await sender.settle(tx);
-      if (settled.kind === 'mined') {
-        const known = { ...tx, tx_hash: settled.tx.tx_hash };
-        await store.saveTx(afterReceipt(known, settled.tx, clock.now()));
-      }
-      const isOther = settled.kind === 'mined' && settled.tx.tx_hash !== tx.tx_hash;
-      if (isOther || settled.kind === 'replaced' || settled.kind === 'unknown')
-        await store.saveTx({ ...tx, state: 'replaced', updated_at: clock.now() });
-      if (settled.kind !== 'pending') break;
-      if (clock.now() > end)
-        throw new ActError(
-          'TxUnsettled',
-          `stage ${stage}: the tx ${tx.tx_hash} stays in the pool of the node`,
-        );
+    let settled = await sender.settle(tx);
+    while (settled.kind === 'pending' && clock.now() < end) {
       await clock.sleep(look_ms);
+      settled = await sender.settle(tx);
     }
+    if (settled.kind === 'pending') {
+      log.warn(
+        { stage: String(stage), tx_hash: tx.tx_hash },
+        'a tx stays in the pool of the node: it is replaced',
+      );
+      continue;
+    }
+    const mined = settled.kind === 'mined' ? settled.tx : undefined;
+    if (mined !== undefined)
+      await store.saveTx(afterReceipt({ ...tx, tx_hash: mined.tx_hash }, mined, clock.now()));
+    // Also the row of a tx whose hash was not known before.
+    if (mined?.tx_hash !== tx.tx_hash)
+      await store.saveTx({ ...tx, state: 'replaced', updated_at: clock.now() });
   }
 }
 

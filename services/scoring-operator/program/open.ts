@@ -13,6 +13,7 @@ import { openContract, openEvm } from '../contract/open.js';
 import { createL1Client, systemClock } from '../l1/client.js';
 import { fetchBridgeId } from '../l1/views.js';
 import type { ContractReads, ScoreSender } from '../machine/ports.js';
+import type { Rules } from '../machine/rules.js';
 import type { Machine, Phases } from '../machine/run.js';
 import type { FactClients } from '../policy/gather/clients.js';
 import type { Source } from '../store/read.js';
@@ -30,6 +31,8 @@ export interface OpenOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly phases: Phases;
+  /** The rules as they are now; default: those of the program as it was read. */
+  readonly rules?: (() => Rules) | undefined;
   /** Without a signer nothing can be sent, and whether it would be allowed to is not looked at. */
   readonly is_read_only?: boolean;
   /** Clients of services in the same process; default: those at the program's addresses. */
@@ -104,7 +107,7 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
       start_stage: program.start_stage,
       windows: program.windows,
       account_prefix: program.rollup.account_prefix,
-      rules: () => program.rules,
+      rules: options.rules ?? (() => program.rules),
       phases: options.phases,
       clock: systemClock,
       log,

@@ -54,6 +54,22 @@ export function loadProgram(path: string): Program {
 }
 
 /**
+ * The rules of a program's file as it is whenever they are asked for, so that a stage can be approved while the program
+ * runs. A mistake in the file is told, and the rules before it hold on; nothing else of the file is read again.
+ */
+export function rereadRules(path: string, first: Rules, onMistake: (message: string) => void): () => Rules {
+  let last = first;
+  return () => {
+    try {
+      last = loadProgram(path).rules;
+    } catch (error) {
+      onMistake(messageOf(error));
+    }
+    return last;
+  };
+}
+
+/**
  * Reads a program from YAML or JSON.
  *
  * @param from what the text is called in errors.
