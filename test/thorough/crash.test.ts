@@ -70,6 +70,9 @@ async function contentOf(url: string, accounts: readonly string[]): Promise<Reco
   return content;
 }
 
+/** Points that only some blocks of the recording lead to. */
+const rare = /^nft |^richlist write (denoms|tokens|checks)$/;
+
 describe('a process that is killed with SIGKILL', () => {
   const folder = mkdtempSync(join(tmpdir(), 'weft-crash-'));
   const facts = readFacts('evm');
@@ -153,15 +156,22 @@ describe('a process that is killed with SIGKILL', () => {
     const killed: string[] = [];
     const dieAt = async (data: string, some: readonly string[]): Promise<void> => {
       for (const point of some) {
-        node.advance(3);
-        const run = await start(data, point);
-        if ((await finish(run)) === 'killed') killed.push(point);
-        else await stop(run);
+        // Not every block has what leads to every write: a new token, an NFT, a drifted balance.
+        for (let attempts = 0; attempts < 3; attempts++) {
+          node.advance(3);
+          const run = await start(data, point);
+          if ((await finish(run)) === 'killed') {
+            killed.push(point);
+            break;
+          }
+          await stop(run);
+        }
       }
     };
     const half = Math.ceil(points.length / 2);
     await Promise.all([dieAt('killed-1', points.slice(0, half)), dieAt('killed-2', points.slice(half))]);
-    assert.ok(killed.length >= points.length - 2, `killed only at ${killed.join(', ')}`);
+    const missed = points.filter((point) => !killed.includes(point) && !rare.test(point));
+    assert.deepEqual(missed, [], `killed only at ${killed.join(', ')}`);
 
     node.setTip(Math.max(node.tip(), 157));
     const survivors = [await start('killed-1'), await start('killed-2')];

@@ -184,7 +184,8 @@ describe('weft verify', function () {
     }));
     const more = String(BigInt(holder.amount) + 1n);
     const list = `${prefix}_richlist.holders`;
-    const place = `account = '${holder.account.slice(2)}' AND shortfall = ${2n ** 256n - 1n - BigInt(holder.amount)}`;
+    // As a text: so long a number would be read as a floating point one.
+    const place = `account = '${holder.account.slice(2)}' AND shortfall = toUInt256('${2n ** 256n - 1n - BigInt(holder.amount)}')`;
     await database.command(
       `INSERT INTO ${list} SELECT token, shortfall - 1, account, since, sign, ord FROM ${list} WHERE ${place}`,
       {},
