@@ -1,5 +1,6 @@
 // `npm run test:thorough`: what takes minutes, after `npm test` has compiled it: processes
-// killed at every point between two writes.
+// killed at every point between two writes, random histories of the tables, and whole the
+// lists of which `npm test` takes samples.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +10,15 @@ const folder = mkdtempSync(join(tmpdir(), 'weft-tests-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 const { status } = spawnSync(
   'node_modules/.bin/mocha',
-  ['--no-config', '--reporter', 'dist/test/support/reporter.js', '--exit', 'dist/test/thorough/**/*.test.js'],
-  { stdio: 'inherit', env: { ...process.env, WEFT_TEST_FOLDER: folder } },
+  [
+    ...['--no-config', '--reporter', 'dist/test/support/reporter.js', '--exit'],
+    ...['--parallel', '--jobs', '2', '--timeout', '240000'],
+    ...(process.argv.length > 2
+      ? process.argv.slice(2)
+      : ['thorough/**/*', 'api/{facts,nft-facts,clients,hostile,real-answers}', 'integration/generated'].map(
+          (files) => `dist/test/${files}.test.js`,
+        )),
+  ],
+  { stdio: 'inherit', env: { ...process.env, WEFT_TEST_FOLDER: folder, WEFT_TEST_THOROUGH: '1' } },
 );
 process.exit(status ?? 1);

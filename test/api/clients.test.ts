@@ -11,6 +11,8 @@ import { type Facts, type RecordingName, readFacts, recordings, vmOf } from '../
 import { forEach } from '../support/few-at-a-time.js';
 import { readNftTruth } from '../support/nft-facts.js';
 import { readChain } from '../support/recorded-chain.js';
+import { recordedStack } from '../support/recorded-stack.js';
+import { sampled } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
 
 interface Page {
@@ -99,23 +101,15 @@ for (const name of recordings) {
   const asker = askerOf(name, facts);
 
   describe(`the clients of the ${name} recording`, () => {
-    let node: ReplayNode;
     let stack: Stack;
     before(async function start() {
       this.timeout(60_000);
-      node = await startReplayNode({ recording: name });
-      stack = await startStack(node, { vm });
-      await stack.reaches(facts.height, vm === 'evm');
-      await stack.knowsNfts(facts.height);
-    });
-    after(async () => {
-      await stack?.stop();
-      await node?.close();
+      stack = await recordedStack(name);
     });
 
     for (const request of clientRequests.filter(({ only = vm }) => only === vm)) {
       it(`${request.client}: ${request.url}`, () =>
-        forEach(urlsOf(request, asker), async (url) => {
+        forEach(sampled(urlsOf(request, asker), 4), async (url) => {
           const pages = await run(stack.url, request, url);
           const total = Number(pages[0]?.pagination?.total);
           if (request.paging === 'once' || url.includes('count_total=false')) return;

@@ -3,6 +3,7 @@ import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { readFacts } from '../support/facts.js';
 import { forEach } from '../support/few-at-a-time.js';
 import { type Call, readChain } from '../support/recorded-chain.js';
+import { recordedStack } from '../support/recorded-stack.js';
 import { type Stack, startStack } from '../support/stack.js';
 import type { ListAnswer } from '../support/walk.js';
 import { checkWalks, checkWhole } from '../support/walked-list.js';
@@ -81,17 +82,10 @@ describe('the receipts and the call frames of the EVM recording', () => {
   const framesBy = byAccount(frames, ({ from, to }) => [from, to].filter((account) => account !== ''));
   const txs = '/indexer/tx/v1/evm-txs';
   const internal = '/indexer/tx/v1/evm-internal-txs';
-  let node: ReplayNode;
   let stack: Stack;
   before(async function start() {
     this.timeout(60_000);
-    node = await startReplayNode({ recording: 'evm' });
-    stack = await startStack(node);
-    await stack.reaches(facts.height, true);
-  });
-  after(async () => {
-    await stack?.stop();
-    await node?.close();
+    stack = await recordedStack('evm');
   });
 
   it('are worth comparing with', () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
-import { type RecordingName, readFacts, vmOf } from '../support/facts.js';
+import { type RecordingName, readFacts } from '../support/facts.js';
 import { forEach } from '../support/few-at-a-time.js';
 import { checkAnswer } from '../support/hostile/check.js';
 import { fuzzRequests } from '../support/hostile/fuzz.js';
@@ -11,27 +10,21 @@ import { describeHostileValues } from '../support/hostile/values.js';
 import { describeHostileWire } from '../support/hostile/wire.js';
 import { sendRaw } from '../support/raw-http.js';
 import { readChain } from '../support/recorded-chain.js';
-import { type Stack, startStack } from '../support/stack.js';
+import { recordedStack } from '../support/recorded-stack.js';
+import { isThorough } from '../support/sample.js';
+import type { Stack } from '../support/stack.js';
 import type { ListAnswer } from '../support/walk.js';
 
 /** Requests that the fuzzing sends, unless its time is over before. */
-const fuzz = { requests: 2_000, time_ms: 15_000, seed: 20_261_121 };
+const fuzz = { requests: isThorough ? 2_000 : 500, time_ms: 15_000, seed: 20_261_121 };
 
 /** Starts every service over a recording for the tests around; the subject is there when they run. */
 function subjectOf(name: RecordingName, known: KnownItems): () => Subject {
   const { height } = readFacts(name);
-  let node: ReplayNode;
   let stack: Stack;
   before(async function start() {
     this.timeout(60_000);
-    node = await startReplayNode({ recording: name });
-    stack = await startStack(node, { vm: vmOf(name) });
-    await stack.reaches(height, vmOf(name) === 'evm');
-    await stack.knowsNfts(height);
-  });
-  after(async () => {
-    await stack?.stop();
-    await node?.close();
+    stack = await recordedStack(name);
   });
   return () => ({ url: stack.url, height, known });
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { type Difference, differences } from '../support/differences.js';
 import { readFacts } from '../support/facts.js';
 import { type Asked, answerOf, type Block, type Page, readIncumbent, type Tx } from '../support/incumbent.js';
@@ -15,7 +14,8 @@ import {
   withQuery,
 } from '../support/incumbent-reasons.js';
 import { readChain } from '../support/recorded-chain.js';
-import { type Stack, startStack } from '../support/stack.js';
+import { recordedStack } from '../support/recorded-stack.js';
+import type { Stack } from '../support/stack.js';
 
 /** Paths that are compared elsewhere, and how many the recordings hold. */
 const elsewhere: readonly (readonly [what: string, path: RegExp, count: number])[] = [
@@ -248,17 +248,10 @@ for (const recording of ['evm', 'move', 'wasm'] as const) {
     const recorded = readIncumbent(recording);
     const isElsewhere = (path: string): boolean => elsewhere.some(([, pattern]) => pattern.test(path));
     const { times } = readChain(recording);
-    let node: ReplayNode;
     let stack: Stack;
     before(async function start() {
       this.timeout(60_000);
-      node = await startReplayNode({ recording });
-      stack = await startStack(node, { vm: recording });
-      await stack.reaches(facts.height, recording === 'evm');
-    });
-    after(async () => {
-      await stack?.stop();
-      await node?.close();
+      stack = await recordedStack(recording);
     });
     left_out = [...left_out, ...[...recorded.keys()].filter(isElsewhere)];
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { answerOf, readIncumbent } from '../support/incumbent.js';
 import { readNftTruth } from '../support/nft-facts.js';
 import { compareNftAnswers } from '../support/nft-incumbent.js';
 import { readChain } from '../support/recorded-chain.js';
-import { type Stack, startStack } from '../support/stack.js';
+import { recordedStack } from '../support/recorded-stack.js';
+import type { Stack } from '../support/stack.js';
 
 /** Why answers differ, all of which some answer must need. */
 const reasons = new Set([
@@ -34,18 +34,10 @@ for (const recording of ['evm', 'move', 'wasm'] as const) {
     const truth = readNftTruth(recording);
     const { times } = readChain(recording);
     const recorded = [...readIncumbent(recording)].filter(([path]) => path.startsWith('/indexer/nft/'));
-    let node: ReplayNode;
     let stack: Stack;
     before(async function start() {
       this.timeout(60_000);
-      node = await startReplayNode({ recording });
-      stack = await startStack(node, { vm: recording });
-      await stack.reaches(truth.facts.height);
-      await stack.knowsNfts(truth.facts.height);
-    });
-    after(async () => {
-      await stack?.stop();
-      await node?.close();
+      stack = await recordedStack(recording);
     });
 
     for (const [path, theirs] of recorded) {

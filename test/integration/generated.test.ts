@@ -6,6 +6,7 @@ import { describeGenerated, generateChain, type TxTruth } from '../../tools/repl
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { startProgram } from '../support/program.js';
+import { isThorough } from '../support/sample.js';
 import { startStack } from '../support/stack.js';
 import { type ListAnswer, walkForward } from '../support/walk.js';
 
@@ -48,10 +49,11 @@ async function killedThrice(node: ReplayNode): Promise<Served> {
   return program;
 }
 
-for (const [what, start] of [
+const ways = [
   ['from a node of which one request in five fails', undisturbed],
   ['the same, by a program that is killed three times on the way', killedThrice],
-] as const) {
+] as const;
+for (const [what, start] of isThorough ? ways : ways.slice(0, 1)) {
   describe(`a chain that nobody has recorded, ${what}`, () => exactly(start));
 }
 

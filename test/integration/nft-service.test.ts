@@ -95,6 +95,11 @@ describe('the nft service', function () {
     assert.match(owner, /^init1/);
     node.faults({});
     await stack.knowsNfts(157);
+    // What was refused while others were answered again is asked for a second time.
+    await eventually(
+      async () => (await callRpc(stack.nft.getStatus.bind(stack.nft), {})).details_pending === 0,
+      'no detail pending',
+    );
     await expectAll(stack);
     assert.equal(
       (await stack.get<CollectionPage>(`${nft}/collections/by_name/interwoven`)).pagination.total,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { forEach } from '../few-at-a-time.js';
+import { sampled } from '../sample.js';
 import type { ListAnswer } from '../walk.js';
 import { type ApiRoute, pathOf } from './routes.js';
 import { ask, jsonOf, listsOf, type Subject } from './subject.js';
@@ -103,7 +104,9 @@ export function describeHostileKeys(routes: readonly ApiRoute[], subject: () => 
       assert.equal((await query(key.slice(0, 4))).status, 400);
       for (const wrong of [key.slice(0, -1), key.slice(0, 9), `${key}A`, `${key}=`, `${key}.${key}`])
         await isPageOrRefused(wrong);
-      for (let i = key.length % 3; i < key.length; i += 3) {
+      // Every third letter: each is as good as its neighbours.
+      const places = Array.from({ length: Math.ceil(key.length / 3) }, (_, i) => (key.length % 3) + 3 * i);
+      for (const i of sampled(places, 4)) {
         const flipped = String.fromCharCode(key.charCodeAt(i) ^ 1);
         await isPageOrRefused(key.slice(0, i) + flipped + key.slice(i + 1));
       }
@@ -115,22 +118,25 @@ export function describeHostileKeys(routes: readonly ApiRoute[], subject: () => 
     })).timeout(90_000);
 
   it('an offset past the end leads back to the last page, and that one nowhere further', () =>
-    forEach([...lists.map((route) => `${pathOf(route)}?`), ...variantsFor(subject())], async (path) => {
-      for (const reverse of [true, false]) {
-        const page = async (query: string): Promise<ListAnswer> =>
-          jsonOf(await ask(subject(), `${path}pagination.reverse=${reverse}&pagination.limit=2&${query}`));
-        const total = Number((await page('')).pagination.total);
-        const last = await page(`pagination.offset=${total - 2}`);
-        assert.equal(last.pagination.next_key, '', path);
-        for (const offset of [total, total + 1, total + 1_000]) {
-          const none = await page(`pagination.offset=${offset}`);
-          const { previous_key } = none.pagination;
-          const pagination = { next_key: '', previous_key, total: String(total) };
-          assert.deepEqual(none, { [Object.keys(last)[0] as string]: [], pagination });
-          assert.deepEqual(await page(`pagination.key=${previous_key}`), last, `${path} ${offset}`);
+    forEach(
+      sampled([...lists.map((route) => `${pathOf(route)}?`), ...variantsFor(subject())], 12),
+      async (path) => {
+        for (const reverse of [true, false]) {
+          const page = async (query: string): Promise<ListAnswer> =>
+            jsonOf(await ask(subject(), `${path}pagination.reverse=${reverse}&pagination.limit=2&${query}`));
+          const total = Number((await page('')).pagination.total);
+          const last = await page(`pagination.offset=${total - 2}`);
+          assert.equal(last.pagination.next_key, '', path);
+          for (const offset of [total, total + 1, total + 1_000]) {
+            const none = await page(`pagination.offset=${offset}`);
+            const { previous_key } = none.pagination;
+            const pagination = { next_key: '', previous_key, total: String(total) };
+            assert.deepEqual(none, { [Object.keys(last)[0] as string]: [], pagination });
+            assert.deepEqual(await page(`pagination.key=${previous_key}`), last, `${path} ${offset}`);
+          }
         }
-      }
-    })).timeout(60_000);
+      },
+    )).timeout(60_000);
 
   it('the limit may change from page to page, and a key wins over an offset', () =>
     forEach(keys, async ({ route, key }) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { forEach } from '../few-at-a-time.js';
 import { plainBody, type RawAnswer } from '../raw-http.js';
+import { sampled } from '../sample.js';
 import type { ListAnswer } from '../walk.js';
 import type { ErrorBody } from './check.js';
 import { type ApiRoute, isGood, type ParameterKind, pathOf } from './routes.js';
@@ -39,7 +40,8 @@ export function describeHostileValues(routes: readonly ApiRoute[], subject: () =
     const { in_path } = route;
     if (in_path === undefined) continue;
     it(`${route.path} takes a right ${in_path.kind} and names a wrong one`, () =>
-      forEach(hostileValues, async (value) => {
+      // Any text is a right one, so each is looked for in the tables.
+      forEach(in_path.kind === 'text' ? sampled(hostileValues, 60) : hostileValues, async (value) => {
         const answer = await ask(subject(), pathOf(route, value.raw));
         checkVerdict(answer, in_path.name, in_path.kind, value);
       }));

@@ -1,0 +1,12 @@
+/**
+ * Whether lists are gone through whole: in the thorough suite. `npm test` takes a sample of
+ * what differs in nothing but its values, so that it stays a matter of minutes.
+ */
+export const isThorough = process.env['WEFT_TEST_THOROUGH'] === '1';
+
+/** Everything in the thorough suite; else at most so many, spread over the list, with the first and the last. */
+export function sampled<T>(items: readonly T[], most: number): readonly T[] {
+  if (isThorough || items.length <= most) return items;
+  const step = (items.length - 1) / (most - 1);
+  return Array.from({ length: most }, (_, index) => items[Math.round(index * step)] as T);
+}
