@@ -82,6 +82,16 @@ describe('the tables of the rich list', function () {
     assert.equal(list.store.position.height, 3);
   });
 
+  it('is not recovered for a write that is under way', async () => {
+    const list = await open();
+    const { revision } = list.store;
+    const writing = list.store.writeBlocks([block(1, []), block(2, [[early, 1]])]);
+    await list.store.mend();
+    await writing;
+    assert.equal(list.store.revision, revision);
+    assert.equal(list.store.position.height, 2);
+  });
+
   it('nothing is healed by answers from before a rollback', async () => {
     const list = await open();
     await list.store.writeBlocks([block(1, []), block(2, [[early, 1]])]);

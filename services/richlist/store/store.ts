@@ -241,14 +241,13 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     return removed;
   };
 
-  const recover = (): Promise<Position> =>
-    exclusive(async () => {
-      const found = await readPosition(database, tables);
-      const removed = await cutTo(found);
-      options.onRecovered?.(found);
-      if (removed > 0) log.warn({ changes: removed, height: found.height }, 'removed what a crash had left');
-      return found;
-    });
+  const recover = async (): Promise<Position> => {
+    const found = await readPosition(database, tables);
+    const removed = await cutTo(found);
+    options.onRecovered?.(found);
+    if (removed > 0) log.warn({ changes: removed, height: found.height }, 'removed what a crash had left');
+    return found;
+  };
 
   return {
     claim: (chain_id, vm_type) => exclusive(() => claimChain(database, tables, chain_id, vm_type)),
@@ -258,10 +257,12 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     get revision() {
       return revision;
     },
-    mend: async () => {
-      if (hasFailed) await recover();
-    },
-    recover,
+    // Looked at in its turn: a write that is under way has not failed.
+    mend: () =>
+      exclusive(async () => {
+        if (hasFailed) await recover();
+      }),
+    recover: () => exclusive(recover),
     writeBlocks: (blocks) =>
       writing(async () => {
         for (const some of splitBlocks(blocks)) {
