@@ -83,11 +83,17 @@ describe('the tables of the rich list', function () {
   });
 
   it('is not recovered for a write that is under way', async () => {
-    const list = await open();
+    let mending: Promise<void> | undefined;
+    const list = await openTestRichlist(await testDatabase(), uniquePrefix(), {
+      fault: (point) => {
+        if (point === 'write balances') mending = list.store.mend();
+      },
+    });
+    await list.store.recover();
     const { revision } = list.store;
-    const writing = list.store.writeBlocks([block(1, []), block(2, [[early, 1]])]);
-    await list.store.mend();
-    await writing;
+    await list.store.writeBlocks([block(1, []), block(2, [[early, 1]])]);
+    assert.ok(mending !== undefined);
+    await mending;
     assert.equal(list.store.revision, revision);
     assert.equal(list.store.position.height, 2);
   });
