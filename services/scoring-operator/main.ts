@@ -95,7 +95,6 @@ export async function startScoring(dependencies: ScoringDependencies): Promise<S
     account,
     account_prefix: program.rollup.account_prefix,
     status: () => keeper.status,
-    policy: machine.policy,
   });
   const server = await serveRpc([service], dependencies.addresses);
   const options = { poll_ms: program.poll_seconds * 1_000, longest_ms, onFailure: keeper.onFailure };

@@ -3,7 +3,7 @@ import type { Run, StageTx } from './store/rows.js';
 
 /** A run as the API gives it. */
 export function toStage(run: Run): Stage {
-  const { window, stage, total, created_at: _, ...rest } = run;
+  const { window, stage, total, counts, created_at: _, ...rest } = run;
   const { start_time, end_time, from_height, to_height } = window;
   return {
     ...rest,
@@ -13,6 +13,7 @@ export function toStage(run: Run): Stage {
     end_time,
     from_height,
     to_height,
+    counts: { ...counts.without, capped: counts.capped, fitted: counts.fitted },
   };
 }
 

@@ -1,6 +1,6 @@
-import { status as code, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import { parseAccount, toHex } from '../common/chain/address.js';
-import { invalidArgument, notFound, RpcError } from '../common/errors.js';
+import { invalidArgument, notFound } from '../common/errors.js';
 import {
   type Decision,
   type ScoringServiceServer,
@@ -12,8 +12,10 @@ import type { CallContext } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, unary } from '../common/rpc/server.js';
 import { describe } from './machine/run.js';
 import { toStage, toTx } from './messages.js';
-import type { ProgramPolicy } from './program/policy.js';
+import { explain } from './policy/explain.js';
+import { parsePolicy } from './policy/parse.js';
 import type { Status } from './status.js';
+import { readFacts, readMeasures } from './store/facts.js';
 import {
   readAddressScore,
   readAddressScores,
@@ -33,8 +35,6 @@ export interface ScoringRpcOptions extends HandlerEnvironment {
   readonly account: string;
   readonly account_prefix: string;
   readonly status: () => Status;
-  /** undefined where this process reads no services. */
-  readonly policy: ProgramPolicy | undefined;
 }
 
 /** Most decisions that are given at once. */
@@ -69,14 +69,16 @@ export function scoringService(options: ScoringRpcOptions): ServedService {
 
     getStage: unary(options, async ({ stage }, call) => {
       const run = await runOf(stage, call);
-      const [policy, txs, checks] = await Promise.all([
+      const [policy, measures, txs, checks] = await Promise.all([
         readPolicy(source, run.policy_hash, forward(call)),
+        readMeasures(source, run, forward(call)),
         readTxs(source, run.stage, forward(call)),
         readChecks(source, run.stage, forward(call)),
       ]);
       return {
         stage: toStage(run),
         policy,
+        measures: measures.map(({ denominator: _, ...measure }) => measure),
         txs: txs.map(toTx),
         checks: checks.map(({ at, name, is_ok, expected, found }) => ({ at, name, is_ok, expected, found })),
       };
@@ -124,16 +126,14 @@ export function scoringService(options: ScoringRpcOptions): ServedService {
     explainScore: unary(options, async ({ stage, address }, call) => {
       const run = await runOf(stage, call);
       const key = addressOf(address);
-      const { policy } = options;
-      if (policy === undefined || policy.hash !== run.policy_hash)
-        throw new RpcError(
-          code.FAILED_PRECONDITION,
-          policy === undefined
-            ? 'this process reads no services'
-            : `stage ${stage} was scored by another policy (${run.policy_hash}) than the one in use`,
-        );
+      const { account_prefix } = options;
+      const text = await readPolicy(source, run.policy_hash, forward(call));
+      const policy = parsePolicy(text, { from: `of stage ${stage}`, account_prefix });
+      // What the others have matters for fit_total alone.
+      const account = policy.fit_total === undefined ? key.slice(2) : undefined;
+      const facts = await readFacts(source, run, account, forward(call));
       const score = await readAddressScore(source, run.stage, run.list_hash, key, forward(call));
-      const reasons = await policy.explain(run.window, key, call.signal);
+      const reasons = explain(policy, facts, key, account_prefix);
       return {
         amount: String(score?.amount ?? 0n),
         reasons: reasons.map((reason) => ({ ...reason, amount: String(reason.amount) })),

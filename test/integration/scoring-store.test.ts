@@ -6,6 +6,11 @@ import { createMetrics } from '../../services/common/metrics.js';
 import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
 import { type RpcServer, serveRpc } from '../../services/common/rpc/server.js';
 import { makeTables } from '../../services/scoring-operator/main.js';
+import { compute } from '../../services/scoring-operator/policy/compute.js';
+import { describeRun } from '../../services/scoring-operator/policy/describe.js';
+import { explain } from '../../services/scoring-operator/policy/explain.js';
+import type { Facts } from '../../services/scoring-operator/policy/facts.js';
+import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
 import { scoringService } from '../../services/scoring-operator/rpc.js';
 import { hashOfScores } from '../../services/scoring-operator/store/list.js';
 import { readPrograms } from '../../services/scoring-operator/store/read.js';
@@ -27,10 +32,16 @@ const list = {
 const run: Run = {
   stage: largest - 1n,
   window: { stage: largest - 1n, start_time: 10, end_time: 20, from_height: 3, to_height: 9 },
+  to_hash: 'AB'.repeat(32),
   policy_hash: 'p',
   list_hash: list.hash,
   score_count: 250,
   total: list.total,
+  counts: {
+    without: { excluded: 1, zero_address: 0, below_one: 2, below_minimum: 3 },
+    capped: 4,
+    fitted: 5,
+  },
   is_verified: false,
   is_finalized: false,
   error: '',
@@ -74,7 +85,6 @@ describe('the tables and the API of the scoring operator', function () {
       account: '0xme',
       account_prefix: 'init',
       status: () => ({ step: undefined, at: 0, failures: 2, trouble: 'x' }),
-      policy: undefined,
     });
     server = await serveRpc([service], ['127.0.0.1:0']);
     client = connectRpc(ScoringServiceClient, server.address);
@@ -183,6 +193,69 @@ describe('the tables and the API of the scoring operator', function () {
     );
   });
 
+  it('explain a score by what was measured for it, whatever the index and the source say by now', async () => {
+    const rules = `rules: [{ kind: transactions, name: sent }, { kind: source, name: given, file: given.csv, weight: 2 }]`;
+    for (const [index, head] of [
+      'version: 1\nname: plain',
+      'version: 1\nname: fitted\nfit_total: 50',
+    ].entries()) {
+      const stage = BigInt(20 + index);
+      const text = `${head}\n${rules}\n`;
+      const policy = parsePolicy(text, { from: 'of the test', account_prefix: 'init' });
+      const window = { ...run.window, stage };
+      const [ours, other] = [1, 2].map((n) => address(n).slice(2)) as [string, string];
+      const source = { location: '/tmp/given.csv', sha256: 'c'.repeat(64), bytes: 33, etag: '"v1"' };
+      const facts: Facts = {
+        window,
+        to_hash: 'CD'.repeat(32),
+        measures: new Map([
+          ['sent', { values: new Map([[ours, 7n]]), denominator: 1n, left_out: 1 }],
+          [
+            'given',
+            {
+              values: new Map([
+                [ours, 10n ** 30n],
+                [other, 3n * 10n ** 30n],
+              ]),
+              denominator: 10n ** 29n,
+              left_out: 0,
+              source,
+            },
+          ],
+        ]),
+      };
+      const computation = compute(policy, facts);
+      const { without, capped, fitted } = describeRun(policy, facts, computation);
+      await store.savePolicy(policy.hash, text);
+      await store.saveFacts(stage, computation.list.hash, facts);
+      await store.saveFacts(stage, computation.list.hash, facts);
+      await store.saveList(stage, computation.list);
+      await store.saveRun({
+        ...{ ...run, stage, window, to_hash: facts.to_hash, policy_hash: policy.hash },
+        ...{ list_hash: computation.list.hash, counts: { without, capped, fitted } },
+      });
+
+      const asked = { stage: String(stage), address: address(1) };
+      const explained = await callRpc(client.explainScore.bind(client), asked);
+      assert.deepEqual(
+        explained.reasons,
+        explain(policy, facts, address(1), 'init').map((reason) => ({
+          ...reason,
+          amount: String(reason.amount),
+        })),
+      );
+      assert.equal(explained.amount, index === 0 ? '27' : '15');
+      assert.equal(explained.reasons.at(-1)?.amount, explained.amount);
+      const found = await callRpc(client.getStage.bind(client), { stage: String(stage) });
+      assert.equal(found.stage?.to_hash, facts.to_hash);
+      assert.equal(found.stage?.counts?.fitted, index === 0 ? 0 : 2);
+      assert.deepEqual(found.measures, [
+        { rule: 'given', account_count: 2, left_out: 0, ...source },
+        { rule: 'sent', account_count: 1, left_out: 1, location: '', sha256: '', bytes: 0, etag: '' },
+      ]);
+    }
+  });
+
   it('refuse what cannot be', async () => {
     const pagination = { key: '', offset: 0, limit: 10, count_total: true, reverse: true };
     await assert.rejects(callRpc(client.getStage.bind(client), { stage: '99' }), /never scored/);
@@ -194,9 +267,5 @@ describe('the tables and the API of the scoring operator', function () {
     );
     await assert.rejects(callRpc(client.listScoresByAddress.bind(client), { address: 'nobody' }), /neither/);
     await assert.rejects(callRpc(client.listDecisions.bind(client), { limit: 0 }), /limit/);
-    await assert.rejects(
-      callRpc(client.explainScore.bind(client), { stage: '6', address: address(1) }),
-      /reads no services/,
-    );
   });
 });

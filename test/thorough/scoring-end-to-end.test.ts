@@ -223,7 +223,9 @@ describe('weft score as a process of its own', function () {
       const [address, amount] = quest[59]!.split(',');
       assert.match(
         await end(approved.start('--show', address!), 0),
-        new RegExp(`5\\s+${amount}\\s+\\d+\\s+yes`),
+        new RegExp(
+          `5\\s+${amount}\\s+\\d+\\s+yes[^]*how stage 5 came to it[^]*transactions[^]*total\\s+.*\\s${amount}\\n`,
+        ),
       );
     } finally {
       clearInterval(clock);

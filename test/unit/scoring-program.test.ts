@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../services/common/paths.js';
+import { parsePolicy, policyOf } from '../../services/scoring-operator/policy/parse.js';
 import { loadProgram, parseProgram, rereadRules } from '../../services/scoring-operator/program/program.js';
 
 const least = {
@@ -33,6 +34,27 @@ describe('a program', () => {
     assert.deepEqual(
       [bridge_id, l1.urls, l1.module.name, indexers.tx],
       ['auto', ['http://l1'], 'vip', '127.0.0.1:7002'],
+    );
+  });
+  it('keeps the numbers of a policy that stands in it as they are written', () => {
+    const policy = [
+      'version: 1',
+      'name: exact',
+      'rules:',
+      '  - { kind: calls, name: c, weight: 0.1, divisor: 1000000000000000000001, contracts: [0x%s] }',
+    ].join('\n');
+    const text = policy.replace('%s', '1'.repeat(40));
+    const inline = text.replaceAll('\n', '\n  ');
+    const whole = `l1: { urls: [http://l1], module: '0x1' }\nrollup: { json_rpc_urls: [http://n] }\ncontract: 0x${'a'.repeat(40)}\npolicy:\n  ${inline}\n`;
+    const options = { from: 'p', account_prefix: 'init' };
+    const program = parseProgram(whole, 'p', '/');
+    assert.equal(program.contract, `0x${'a'.repeat(40)}`);
+    assert.equal(policyOf(program.policy, options).hash, parsePolicy(text, options).hash);
+  });
+  it('says where a text is no YAML, and shows nothing of it', () => {
+    assert.throws(
+      () => parseProgram('l1: {\nkey: "secret', 'p', '/'),
+      ({ message }: Error) => /no YAML at line 2/.test(message) && !message.includes('secret'),
     );
   });
   it('says every mistake at once, and shows no value: it may be a key', () => {

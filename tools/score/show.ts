@@ -1,6 +1,6 @@
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { RpcError, UserError } from '../../services/common/errors.js';
-import { ScoringServiceClient } from '../../services/common/gen/indexer/scoring/v1/scoring.js';
+import { ScoringServiceClient, type Stage } from '../../services/common/gen/indexer/scoring/v1/scoring.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
@@ -55,7 +55,6 @@ async function localClient(
       account: '',
       account_prefix: rollup.account_prefix,
       status: () => ({ step: undefined, at: 0, failures: 0, trouble: '' }),
-      policy: undefined,
     }),
   );
 }
@@ -107,6 +106,13 @@ async function stageText(client: ScoringServiceClient, stage: string): Promise<s
     group(tx.height),
     tx.error,
   ]);
+  const measures = found.measures.map(({ rule, account_count, left_out, location, sha256 }) => [
+    rule,
+    group(account_count),
+    group(left_out),
+    location,
+    sha256,
+  ]);
   const checks = found.checks.map(({ at, name, is_ok, expected, found: seen }) => [
     time(at / 1000),
     name,
@@ -119,6 +125,7 @@ async function stageText(client: ScoringServiceClient, stage: string): Promise<s
     `${group(one.score_count)} scores, ${group(one.total)} in all, list ${one.list_hash}`,
     `read back: ${one.is_verified ? 'yes' : 'no'}, finalized: ${one.is_finalized ? 'yes' : 'no'}, attempts: ${one.attempts}${one.error === '' ? '' : `, last failure: ${one.error}`}\n`,
     table(['rank', 'address', 'score'], scores) + (rest > 0 ? `... and ${group(rest)} more\n` : ''),
+    `${table(['rule', 'accounts', 'left out', 'read from', 'sha256'], measures)}${countsText(one)}\n`,
     table(['tx', 'hash', 'nonce', 'scores', 'state', 'block', 'error'], txs),
     table(['checked at', 'what', '', 'expected', 'found'], checks),
     `policy ${one.policy_hash}\n\n${found.policy}`,
@@ -128,7 +135,7 @@ async function stageText(client: ScoringServiceClient, stage: string): Promise<s
 async function addressText(client: ScoringServiceClient, address: string): Promise<string> {
   const { scores } = await callRpc(client.listScoresByAddress.bind(client), { address }, settings());
   if (scores.length === 0) return `${address} has no score in any stage\n`;
-  return table(
+  const list = table(
     ['stage', 'score', 'rank', 'finalized'],
     scores.map(({ stage, amount, rank, is_finalized }) => [
       stage,
@@ -137,4 +144,20 @@ async function addressText(client: ScoringServiceClient, address: string): Promi
       is_finalized ? 'yes' : 'no',
     ]),
   );
+  const { stage = '' } = scores.at(-1) ?? {};
+  const { reasons } = await callRpc(client.explainScore.bind(client), { stage, address }, settings());
+  const steps = reasons.map(({ rule, text, amount }) => [rule, text, group(amount)]);
+  return `${list}\nhow stage ${stage} came to it\n${table(['rule', 'in words', 'score so far'], steps)}`;
+}
+
+/** What became of the accounts that have no score, or less than their points. */
+function countsText({ counts }: Stage): string {
+  const words = [
+    [counts?.excluded, 'excluded'],
+    [counts?.below_minimum, 'below the minimum'],
+    [counts?.below_one, 'below one point'],
+    [counts?.capped, 'cut to the cap'],
+    [counts?.fitted, 'made less by fit_total'],
+  ] as const;
+  return words.map(([n = 0, what]) => `${group(n)} ${what}`).join(', ');
 }

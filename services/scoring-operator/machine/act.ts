@@ -114,7 +114,7 @@ async function listFor(
       return { run, list };
     }
   }
-  const list = await policy.compute(window, signal);
+  const { list, facts, summary } = await policy.compute(window, signal);
   if (list.scores.some((score) => score.address === zeroAddress || score.amount <= 0n))
     throw new ActError(
       'WrongList',
@@ -122,15 +122,18 @@ async function listFor(
     );
   await hands.fault?.('computed');
   await store.savePolicy(policy.hash, policy.text);
+  await store.saveFacts(stage, list.hash, facts);
   await store.saveList(stage, list);
   await hands.fault?.('list_written');
   const run: Run = {
     stage,
     window,
+    to_hash: facts.to_hash,
     policy_hash: policy.hash,
     list_hash: list.hash,
     score_count: list.scores.length,
     total: list.total,
+    counts: { without: summary.without, capped: summary.capped, fitted: summary.fitted },
     is_verified: false,
     is_finalized: false,
     error: '',
@@ -218,6 +221,6 @@ export async function plan(
   window: ScoreWindow,
   signal?: AbortSignal,
 ): Promise<{ readonly list: ScoreList; readonly wanted: readonly Score[] }> {
-  const list = await hands.policy.compute(window, signal);
+  const { list } = await hands.policy.compute(window, signal);
   return { list, wanted: differences(list.scores, await hands.contract.scores(stage)) };
 }

@@ -1,4 +1,6 @@
 import type { ScoreContract } from '../contract/contract.js';
+import type { RunSummary } from '../policy/describe.js';
+import type { Facts } from '../policy/facts.js';
 import type { Score, ScoreList, ScoreWindow } from '../policy/result.js';
 import type { WindowState } from '../policy/window.js';
 
@@ -82,6 +84,13 @@ export interface Index {
   window(stage: bigint, start_time: number, end_time: number, signal?: AbortSignal): Promise<WindowState>;
 }
 
+/** A list with everything that it was computed from, and what became of the accounts in numbers. */
+export interface Computed {
+  readonly list: ScoreList;
+  readonly facts: Facts;
+  readonly summary: RunSummary;
+}
+
 /** A policy that was read, with what it computes from. */
 export interface ScorePolicy {
   /** The policy as a person wrote it. */
@@ -89,7 +98,7 @@ export interface ScorePolicy {
   /** SHA-256 of the policy in a spelling of its own, lower-case hex: the same for whatever means the same. */
   readonly hash: string;
   /** The scores of a window: the same window gives the same list. */
-  compute(window: ScoreWindow, signal?: AbortSignal): Promise<ScoreList>;
+  compute(window: ScoreWindow, signal?: AbortSignal): Promise<Computed>;
 }
 
 /** The contract as the machine reads it. */

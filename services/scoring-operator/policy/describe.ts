@@ -1,4 +1,4 @@
-import { compute, type NoScore } from './compute.js';
+import { type Computation, compute, type NoScore } from './compute.js';
 import type { Facts, SourceProof } from './facts.js';
 import type { Policy } from './policy.js';
 
@@ -28,9 +28,18 @@ export interface RuleSummary {
   readonly source?: SourceProof;
 }
 
-/** Describes a run as a whole. Pure. @throws ScoringError as computeScores. */
-export function describeRun(policy: Policy, facts: Facts): RunSummary {
-  const { steps, list } = compute(policy, facts);
+/**
+ * Describes a run as a whole. Pure.
+ *
+ * @param computation what the policy makes of the facts, where it was computed already.
+ * @throws ScoringError as computeScores.
+ */
+export function describeRun(
+  policy: Policy,
+  facts: Facts,
+  computation: Computation = compute(policy, facts),
+): RunSummary {
+  const { steps, list } = computation;
   const count = (none: NoScore): number => steps.filter((step) => step.none === none).length;
   return {
     policy_hash: policy.hash,

@@ -3,6 +3,14 @@ import { isScalar, parseDocument, visit } from 'yaml';
 /** A text that is neither YAML nor JSON, with where it goes wrong. */
 export class PolicyTextError extends Error {
   override name = 'PolicyTextError';
+
+  constructor(
+    message: string,
+    /** The same without a word of the text, which may be a secret in the wrong place. */
+    readonly place = '',
+  ) {
+    super(message);
+  }
 }
 
 /**
@@ -15,7 +23,11 @@ export class PolicyTextError extends Error {
 export function readPolicyText(text: string): unknown {
   const document = parseDocument(text, { uniqueKeys: true, prettyErrors: true });
   const [problem] = [...document.errors, ...document.warnings];
-  if (problem !== undefined) throw new PolicyTextError(problem.message.split('\n')[0] ?? problem.message);
+  if (problem !== undefined)
+    throw new PolicyTextError(
+      problem.message.split('\n')[0] ?? problem.message,
+      ` at line ${problem.linePos?.[0].line ?? '?'} (${problem.code})`,
+    );
   visit(document, {
     Scalar(_, scalar) {
       if (typeof scalar.value !== 'number' && typeof scalar.value !== 'bigint') return;

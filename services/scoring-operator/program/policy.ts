@@ -1,22 +1,19 @@
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { Index, ScorePolicy } from '../machine/ports.js';
-import { computeScores } from '../policy/compute.js';
-import { explain } from '../policy/explain.js';
+import { compute } from '../policy/compute.js';
+import { describeRun } from '../policy/describe.js';
 import type { FactClients } from '../policy/gather/clients.js';
 import { gatherFacts } from '../policy/gather/gather.js';
 import { loadPolicy } from '../policy/load.js';
 import { policyOf } from '../policy/parse.js';
 import type { Policy } from '../policy/policy.js';
-import type { Reason, ScoreWindow } from '../policy/result.js';
 import { findWindow, readProgress } from '../policy/window.js';
 import type { Program } from './program.js';
 
 /** A program's policy, over the services that it reads. */
 export interface ProgramPolicy extends ScorePolicy {
   readonly policy: Policy;
-  /** Why an address has its score, from facts gathered anew. @throws RpcError */
-  explain(window: ScoreWindow, address: string, signal?: AbortSignal): Promise<Reason[]>;
 }
 
 /** Never aborted: for callers that have no signal. */
@@ -36,15 +33,15 @@ export async function openPolicy(program: Program, clients: FactClients): Promis
           }),
           text: stringify(program.policy),
         };
-  const facts = (window: ScoreWindow, signal = forever()) =>
-    gatherFacts(policy, window, clients, { account_prefix, signal });
   return {
     policy,
     text,
     hash: policy.hash,
-    compute: async (window, signal) => computeScores(policy, await facts(window, signal)),
-    explain: async (window, address, signal) =>
-      explain(policy, await facts(window, signal), address, account_prefix),
+    async compute(window, signal = forever()) {
+      const facts = await gatherFacts(policy, window, clients, { account_prefix, signal });
+      const computation = compute(policy, facts);
+      return { list: computation.list, facts, summary: describeRun(policy, facts, computation) };
+    },
   };
 }
 

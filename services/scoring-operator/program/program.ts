@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { parse, YAMLParseError } from 'yaml';
 import { messageOf, UserError } from '../../common/errors.js';
 import { packageRoot } from '../../common/paths.js';
 import type { L1Module } from '../l1/stage.js';
 import type { Rules } from '../machine/rules.js';
+import { PolicyTextError, readPolicyText } from '../policy/text.js';
 import type { SeenStage } from '../store/rows.js';
 
 /** A program, checked, with every default filled in. */
@@ -79,10 +79,10 @@ export function rereadRules(path: string, first: Rules, onMistake: (message: str
 export function parseProgram(text: string, from: string, folder: string): Program {
   let value: unknown;
   try {
-    value = parse(text);
+    // As a policy is read, which may stand in it: no number becomes another one on its way.
+    value = readPolicyText(text);
   } catch (error) {
-    const where =
-      error instanceof YAMLParseError ? ` at line ${error.linePos?.[0].line ?? '?'} (${error.code})` : '';
+    const where = error instanceof PolicyTextError ? error.place : '';
     throw new UserError(`the program ${from} is no YAML${where}`);
   }
   return programOf(value, from, folder);

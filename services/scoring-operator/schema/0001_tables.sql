@@ -32,10 +32,14 @@ CREATE TABLE IF NOT EXISTS {{local runs}} {{on_cluster}} (
   end_time UInt64,
   from_height UInt64,
   to_height UInt64,
+  -- Of the block at to_height; empty when the stage has no block.
+  to_hash String,
   policy_hash String,
   list_hash String,
   score_count UInt64,
   total UInt64,
+  -- JSON: how many accounts have no score, by why, and how many a smaller one than their points.
+  counts String,
   is_verified Bool,
   is_finalized Bool,
   -- Why the last attempt failed; empty when it did not.
@@ -71,6 +75,36 @@ CREATE TABLE IF NOT EXISTS {{local address_scores}} {{on_cluster}} (
   amount UInt64
 ) ENGINE = {{ReplacingMergeTree}} ORDER BY (program, address, stage, list_hash);
 {{distributed address_scores stage}}
+
+-- What every rule found when a list was computed, and the proof of what was read from a file or URL.
+CREATE TABLE IF NOT EXISTS {{local measures}} {{on_cluster}} (
+  program String,
+  stage UInt64,
+  list_hash String,
+  rule String,
+  -- Values are whole numbers of 1 / denominator.
+  denominator String,
+  account_count UInt64,
+  -- Accounts of 32 bytes, which count for nothing.
+  left_out UInt64,
+  location String,
+  sha256 String,
+  bytes UInt64,
+  etag String
+) ENGINE = {{ReplacingMergeTree}} ORDER BY (program, stage, list_hash, rule);
+{{distributed measures stage}}
+
+-- What was measured of every account: a score is explained by it, whatever becomes of the index or the source.
+CREATE TABLE IF NOT EXISTS {{local measured}} {{on_cluster}} (
+  program String,
+  stage UInt64,
+  list_hash String,
+  -- 40 lower-case hex digits.
+  account String,
+  rule String,
+  value String CODEC(ZSTD(1))
+) ENGINE = {{ReplacingMergeTree}} ORDER BY (program, stage, list_hash, account, rule);
+{{distributed measured stage}}
 
 -- Txs, each with its row before it is sent.
 CREATE TABLE IF NOT EXISTS {{local txs}} {{on_cluster}} (

@@ -1,6 +1,6 @@
 import type { Call, Database } from '../../common/clickhouse/database.js';
 import type { Score } from '../policy/result.js';
-import type { Check, LoggedDecision, Run, SeenStage, StageTx } from './rows.js';
+import type { Check, LoggedDecision, Run, RunCounts, SeenStage, StageTx } from './rows.js';
 
 /** Tables of one program. */
 export interface Source {
@@ -19,7 +19,7 @@ export async function readVersion(source: Source): Promise<number> {
     (table) =>
       `SELECT max(version) AS version FROM ${source.database_name}.${table} WHERE program = {program:String}`,
   );
-  const [row] = await rows<{ version: number }>(
+  const [row] = await readRows<{ version: number }>(
     source,
     'version',
     `SELECT max(version) AS version FROM (${tables.join(' UNION ALL ')})`,
@@ -29,7 +29,7 @@ export async function readVersion(source: Source): Promise<number> {
 
 /** When stages were, as the L1 said; ascending. */
 export async function readSeenStages(source: Source, call: Call = {}): Promise<SeenStage[]> {
-  const found = await rows<Texts<SeenStage>>(
+  const found = await readRows<Texts<SeenStage>>(
     source,
     'seen_stages',
     `SELECT toString(stage) AS stage, start_time, end_time FROM ${source.database_name}.l1_stages FINAL
@@ -40,7 +40,8 @@ export async function readSeenStages(source: Source, call: Call = {}): Promise<S
   return found.map((row) => ({ ...row, stage: BigInt(row.stage) }));
 }
 
-type RunRow = Omit<Texts<Run>, 'window'> & {
+type RunRow = Omit<Texts<Run>, 'window' | 'counts'> & {
+  readonly counts: string;
   readonly start_time: number;
   readonly end_time: number;
   readonly from_height: number;
@@ -49,11 +50,12 @@ type RunRow = Omit<Texts<Run>, 'window'> & {
 
 /** The runs of the program ascending by stage, or that of one stage. */
 export async function readRuns(source: Source, stage?: bigint, call: Call = {}): Promise<Run[]> {
-  const found = await rows<RunRow>(
+  const found = await readRows<RunRow>(
     source,
     'runs',
-    `SELECT toString(stage) AS stage, start_time, end_time, from_height, to_height, policy_hash, list_hash,
-       score_count, toString(total) AS total, is_verified, is_finalized, error, attempts, created_at, updated_at
+    `SELECT toString(stage) AS stage, start_time, end_time, from_height, to_height, to_hash, policy_hash,
+       list_hash,
+       score_count, toString(total) AS total, counts, is_verified, is_finalized, error, attempts, created_at, updated_at
      FROM ${source.database_name}.runs FINAL
      WHERE program = {program:String} ${stage === undefined ? '' : 'AND runs.stage = {stage:UInt64}'}
      ORDER BY runs.stage`,
@@ -66,6 +68,7 @@ export async function readRuns(source: Source, stage?: bigint, call: Call = {}):
       ...row,
       stage: own,
       total: BigInt(row.total),
+      counts: JSON.parse(row.counts) as RunCounts,
       window: { stage: own, start_time, end_time, from_height, to_height },
     };
   });
@@ -73,7 +76,7 @@ export async function readRuns(source: Source, stage?: bigint, call: Call = {}):
 
 /** The scores of a list by address; fewer than it has while it is being written. */
 export async function readList(source: Source, stage: bigint, list_hash: string): Promise<Score[]> {
-  const found = await rows<Texts<Score>>(
+  const found = await readRows<Texts<Score>>(
     source,
     'list',
     `SELECT address, toString(amount) AS amount FROM ${source.database_name}.scores FINAL
@@ -97,7 +100,7 @@ export async function readRanks(
   to: number,
   call: Call,
 ): Promise<RankedScore[]> {
-  const found = await rows<Texts<RankedScore>>(
+  const found = await readRows<Texts<RankedScore>>(
     source,
     'ranks',
     `SELECT rank, address, toString(amount) AS amount FROM ${source.database_name}.scores FINAL
@@ -117,7 +120,7 @@ export async function readAddressScore(
   address: string,
   call: Call = {},
 ): Promise<RankedScore | undefined> {
-  const [row] = await rows<Texts<RankedScore>>(
+  const [row] = await readRows<Texts<RankedScore>>(
     source,
     'address_score',
     `SELECT rank, address, toString(amount) AS amount FROM ${source.database_name}.address_scores FINAL
@@ -141,7 +144,7 @@ export async function readAddressScores(
   address: string,
   call: Call = {},
 ): Promise<AddressScore[]> {
-  const found = await rows<Texts<AddressScore>>(
+  const found = await readRows<Texts<AddressScore>>(
     source,
     'address_scores',
     `SELECT toString(stage) AS stage, list_hash, rank, address, toString(amount) AS amount
@@ -155,7 +158,7 @@ export async function readAddressScores(
 
 /** The txs of a stage in the order of their nonces. */
 export async function readTxs(source: Source, stage: bigint, call: Call = {}): Promise<StageTx[]> {
-  const found = await rows<Texts<StageTx>>(
+  const found = await readRows<Texts<StageTx>>(
     source,
     'txs',
     `SELECT toString(stage) AS stage, tx_hash, purpose, account, nonce, score_count, list_hash, state, height,
@@ -170,7 +173,7 @@ export async function readTxs(source: Source, stage: bigint, call: Call = {}): P
 
 /** The checks of a stage in the order they were made. */
 export async function readChecks(source: Source, stage: bigint, call: Call = {}): Promise<Check[]> {
-  const found = await rows<Texts<Check>>(
+  const found = await readRows<Texts<Check>>(
     source,
     'checks',
     `SELECT toString(stage) AS stage, at, list_hash, name, is_ok, expected, found
@@ -188,7 +191,7 @@ export async function readDecisions(
   limit: number,
   call: Call = {},
 ): Promise<LoggedDecision[]> {
-  const found = await rows<Texts<LoggedDecision>>(
+  const found = await readRows<Texts<LoggedDecision>>(
     source,
     'decisions',
     `SELECT at, kind, reason, message, toString(stage) AS stage FROM ${source.database_name}.decisions FINAL
@@ -201,7 +204,7 @@ export async function readDecisions(
 
 /** The text of a policy; '' when it is not there. */
 export async function readPolicy(source: Source, policy_hash: string, call: Call = {}): Promise<string> {
-  const [row] = await rows<{ text: string }>(
+  const [row] = await readRows<{ text: string }>(
     source,
     'policy',
     `SELECT text FROM ${source.database_name}.policies FINAL WHERE policy_hash = {policy_hash:String}`,
@@ -211,7 +214,8 @@ export async function readPolicy(source: Source, policy_hash: string, call: Call
   return row?.text ?? '';
 }
 
-function rows<T>(
+/** Rows of a statement about one program, which has its name as a parameter. */
+export function readRows<T>(
   { database, program }: Source,
   name: string,
   sql: string,

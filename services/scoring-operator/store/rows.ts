@@ -1,4 +1,5 @@
 import type { TxPurpose } from '../machine/ports.js';
+import type { RunSummary } from '../policy/describe.js';
 import type { ScoreWindow } from '../policy/result.js';
 
 /** When a stage was, as the L1 said. Unix seconds. */
@@ -8,14 +9,20 @@ export interface SeenStage {
   readonly end_time: number;
 }
 
+/** What became of the accounts that have no score, or a smaller one than their points. */
+export type RunCounts = Pick<RunSummary, 'without' | 'capped' | 'fitted'>;
+
 /** What is kept of a stage. Absolute values. */
 export interface Run {
   readonly stage: bigint;
   readonly window: ScoreWindow;
+  /** Hash of the window's last block, upper-case hex; '' when it has none. */
+  readonly to_hash: string;
   readonly policy_hash: string;
   readonly list_hash: string;
   readonly score_count: number;
   readonly total: bigint;
+  readonly counts: RunCounts;
   readonly is_verified: boolean;
   readonly is_finalized: boolean;
   /** Why the last attempt failed; '' when it did not. */

@@ -1,7 +1,9 @@
 import type { Database, StatementOptions } from '../../common/clickhouse/database.js';
 import { createLines } from '../../common/clickhouse/lines.js';
 import { createMutex } from '../../common/mutex.js';
+import type { Facts } from '../policy/facts.js';
 import type { Score, ScoreList } from '../policy/result.js';
+import { measuredRows, measureRows } from './facts.js';
 import { hashOfScores, ranked } from './list.js';
 import {
   readAddressScore,
@@ -23,6 +25,8 @@ export interface ScoringStore {
   run(stage: bigint): Promise<Run | undefined>;
   saveRun(run: Run): Promise<void>;
   savePolicy(policy_hash: string, text: string): Promise<void>;
+  /** Writes what a list was computed from; the run that names the list is written after it. */
+  saveFacts(stage: bigint, list_hash: string, facts: Facts): Promise<void>;
   /** Writes a list whole; the run that names it is written after it. */
   saveList(stage: bigint, list: ScoreList): Promise<void>;
   /** A list, or undefined when it is not there whole. */
@@ -74,11 +78,16 @@ export async function openScoringStore(
     noteStage: (stage) => write('l1_stages', [stage]),
     runs: () => readRuns(source),
     run: async (stage) => (await readRuns(source, stage))[0],
-    saveRun({ window, ...run }) {
+    saveRun({ window, counts, ...run }) {
       const { stage: _, ...heights } = window;
-      return write('runs', [{ ...run, ...heights }]);
+      return write('runs', [{ ...run, ...heights, counts: JSON.stringify(counts) }]);
     },
     savePolicy: (policy_hash, text) => insert('policies', [{ policy_hash, text }]),
+    async saveFacts(stage, list_hash, facts) {
+      const of = { program, stage, list_hash };
+      for (const rows of parts(measuredRows(of, facts))) await insert('measured', rows);
+      await insert('measures', measureRows(of, facts));
+    },
     async saveList(stage, list) {
       const rows = ranked(list.scores).map((score, index) => ({
         program,
@@ -87,9 +96,9 @@ export async function openScoringStore(
         rank: index + 1,
         ...score,
       }));
-      for (let at = 0; at < rows.length; at += rowsAtOnce) {
-        await insert('scores', rows.slice(at, at + rowsAtOnce));
-        await insert('address_scores', rows.slice(at, at + rowsAtOnce));
+      for (const some of parts(rows)) {
+        await insert('scores', some);
+        await insert('address_scores', some);
       }
     },
     async list(stage, list_hash) {
@@ -104,6 +113,18 @@ export async function openScoringStore(
     logDecision: (decision) => write('decisions', [decision]),
     lastDecision: async () => (await readDecisions(source, 1))[0],
   };
+}
+
+/** Rows in portions of one insert each. */
+function* parts(rows: Iterable<object>): Generator<object[]> {
+  let some: object[] = [];
+  for (const row of rows) {
+    some.push(row);
+    if (some.length < rowsAtOnce) continue;
+    yield some;
+    some = [];
+  }
+  if (some.length > 0) yield some;
 }
 
 /** 64-bit integers travel as text: JSON numbers would lose digits. */

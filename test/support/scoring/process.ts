@@ -1,7 +1,7 @@
 import { createLog } from '../../../services/common/log.js';
-import type { ScoreSender, SendHooks } from '../../../services/scoring-operator/machine/ports.js';
+import type { Computed, ScoreSender, SendHooks } from '../../../services/scoring-operator/machine/ports.js';
 import type { Machine } from '../../../services/scoring-operator/machine/run.js';
-import type { Score } from '../../../services/scoring-operator/policy/result.js';
+import type { Score, ScoreList, ScoreWindow } from '../../../services/scoring-operator/policy/result.js';
 import type { SeenStage } from '../../../services/scoring-operator/store/rows.js';
 import type { Random } from '../random.js';
 import { type MemoryTables, memoryStore } from './store.js';
@@ -24,6 +24,21 @@ export const easy: Hardship = { killOneIn: 0, failOneIn: 0, lostReplyOneIn: 0, m
 let hashes = 0;
 
 const log = createLog('silent');
+
+/** A list as a policy gives it that measures nothing. */
+const computed = (list: ScoreList, window: ScoreWindow): Computed => ({
+  list,
+  facts: { window, to_hash: '', measures: new Map() },
+  summary: {
+    policy_hash: 'hash',
+    scored: list.scores.length,
+    total: list.total,
+    without: { excluded: 0, zero_address: 0, below_one: 0, below_minimum: 0 },
+    capped: 0,
+    fitted: 0,
+    rules: [],
+  },
+});
 
 /** A machine in a process of its own over a world: everything it does may fail, and it may be killed at any step. */
 export function processOver(
@@ -128,7 +143,11 @@ export function processOver(
     phases: { score: true, finalize: true },
     sender,
     store: memoryStore(tables, step),
-    policy: { text: 'policy', hash: 'hash', compute: (window) => ask(() => world.scoresOf(window)) },
+    policy: {
+      text: 'policy',
+      hash: 'hash',
+      compute: (window) => ask(() => computed(world.scoresOf(window), window)),
+    },
     clock: {
       now: () => world.time_s * 1000,
       async sleep(ms) {

@@ -1,3 +1,4 @@
+import type { Facts } from '../../../services/scoring-operator/policy/facts.js';
 import type { Score, ScoreList } from '../../../services/scoring-operator/policy/result.js';
 import type {
   Check,
@@ -13,6 +14,7 @@ export interface MemoryTables {
   readonly seen: Map<bigint, SeenStage>;
   readonly runs: Map<bigint, Run>;
   readonly lists: Map<string, ScoreList>;
+  readonly facts: Map<string, Facts>;
   readonly txs: Map<string, StageTx>;
   readonly checks: Check[];
   readonly decisions: LoggedDecision[];
@@ -23,6 +25,7 @@ export const emptyTables = (): MemoryTables => ({
   seen: new Map(),
   runs: new Map(),
   lists: new Map(),
+  facts: new Map(),
   txs: new Map(),
   checks: [],
   decisions: [],
@@ -48,6 +51,7 @@ export function memoryStore(tables: MemoryTables, step: () => Promise<void>): Sc
     run: (stage) => after(() => tables.runs.get(stage)),
     saveRun: (run) => after(() => void tables.runs.set(run.stage, run)),
     savePolicy: (hash, text) => after(() => void tables.policies.set(hash, text)),
+    saveFacts: (stage, hash, facts) => after(() => void tables.facts.set(`${stage} ${hash}`, facts)),
     saveList: (stage, list) => after(() => void tables.lists.set(`${stage} ${list.hash}`, list)),
     list: (stage, hash) => after(() => tables.lists.get(`${stage} ${hash}`)),
     addressScore: (stage, hash, address) =>

@@ -91,6 +91,20 @@ export interface Stage {
   attempts: number;
   /** Unix milliseconds. */
   updated_at: number;
+  /** Hash of the last block, upper-case hex; empty when there was none. */
+  to_hash: string;
+  counts: Counts | undefined;
+}
+
+/** Accounts that were measured and have no score, by why; and those with a smaller one than their points. */
+export interface Counts {
+  excluded: number;
+  zero_address: number;
+  below_one: number;
+  below_minimum: number;
+  /** Cut to the policy's cap, and by fit_total. */
+  capped: number;
+  fitted: number;
 }
 
 export interface GetStageRequest {
@@ -105,6 +119,24 @@ export interface GetStageResponse {
   policy: string;
   txs: StageTx[];
   checks: Check[];
+  /** One for every rule of the policy, by name. */
+  measures: Measure[];
+}
+
+/** What one rule found in a stage. */
+export interface Measure {
+  rule: string;
+  /** Accounts of 20 bytes with a value, and those of 32 bytes, which count for nothing. */
+  account_count: number;
+  left_out: number;
+  /**
+   * Of a rule that reads a file or URL: where, and of what was read the SHA-256 (lower-case hex), the length and the
+   * ETag. Empty elsewhere.
+   */
+  location: string;
+  sha256: string;
+  bytes: number;
+  etag: string;
 }
 
 export interface StageTx {
@@ -568,6 +600,8 @@ function createBaseStage(): Stage {
     error: "",
     attempts: 0,
     updated_at: 0,
+    to_hash: "",
+    counts: undefined,
   };
 }
 
@@ -614,6 +648,12 @@ export const Stage: MessageFns<Stage> = {
     }
     if (message.updated_at !== 0) {
       writer.uint32(112).uint64(message.updated_at);
+    }
+    if (message.to_hash !== "") {
+      writer.uint32(122).string(message.to_hash);
+    }
+    if (message.counts !== undefined) {
+      Counts.encode(message.counts, writer.uint32(130).fork()).join();
     }
     return writer;
   },
@@ -743,6 +783,123 @@ export const Stage: MessageFns<Stage> = {
             message.updated_at = longToNumber(reader.uint64());
             continue;
           }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.to_hash = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.counts = Counts.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCounts(): Counts {
+  return { excluded: 0, zero_address: 0, below_one: 0, below_minimum: 0, capped: 0, fitted: 0 };
+}
+
+export const Counts: MessageFns<Counts> = {
+  encode(message: Counts, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.excluded !== 0) {
+      writer.uint32(8).uint64(message.excluded);
+    }
+    if (message.zero_address !== 0) {
+      writer.uint32(16).uint64(message.zero_address);
+    }
+    if (message.below_one !== 0) {
+      writer.uint32(24).uint64(message.below_one);
+    }
+    if (message.below_minimum !== 0) {
+      writer.uint32(32).uint64(message.below_minimum);
+    }
+    if (message.capped !== 0) {
+      writer.uint32(40).uint64(message.capped);
+    }
+    if (message.fitted !== 0) {
+      writer.uint32(48).uint64(message.fitted);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Counts {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCounts();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.excluded = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.zero_address = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.below_one = longToNumber(reader.uint64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.below_minimum = longToNumber(reader.uint64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.capped = longToNumber(reader.uint64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.fitted = longToNumber(reader.uint64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -803,7 +960,7 @@ export const GetStageRequest: MessageFns<GetStageRequest> = {
 };
 
 function createBaseGetStageResponse(): GetStageResponse {
-  return { stage: undefined, policy: "", txs: [], checks: [] };
+  return { stage: undefined, policy: "", txs: [], checks: [], measures: [] };
 }
 
 export const GetStageResponse: MessageFns<GetStageResponse> = {
@@ -819,6 +976,9 @@ export const GetStageResponse: MessageFns<GetStageResponse> = {
     }
     for (const v of message.checks) {
       Check.encode(v!, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.measures) {
+      Measure.encode(v!, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -866,6 +1026,126 @@ export const GetStageResponse: MessageFns<GetStageResponse> = {
             }
 
             message.checks.push(Check.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.measures.push(Measure.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMeasure(): Measure {
+  return { rule: "", account_count: 0, left_out: 0, location: "", sha256: "", bytes: 0, etag: "" };
+}
+
+export const Measure: MessageFns<Measure> = {
+  encode(message: Measure, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rule !== "") {
+      writer.uint32(10).string(message.rule);
+    }
+    if (message.account_count !== 0) {
+      writer.uint32(16).uint64(message.account_count);
+    }
+    if (message.left_out !== 0) {
+      writer.uint32(24).uint64(message.left_out);
+    }
+    if (message.location !== "") {
+      writer.uint32(34).string(message.location);
+    }
+    if (message.sha256 !== "") {
+      writer.uint32(42).string(message.sha256);
+    }
+    if (message.bytes !== 0) {
+      writer.uint32(48).uint64(message.bytes);
+    }
+    if (message.etag !== "") {
+      writer.uint32(58).string(message.etag);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Measure {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMeasure();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.rule = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.account_count = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.left_out = longToNumber(reader.uint64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.location = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.bytes = longToNumber(reader.uint64());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.etag = reader.string();
             continue;
           }
         }
@@ -1807,10 +2087,7 @@ export const ScoringServiceService = {
       Buffer.from(ListDecisionsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListDecisionsResponse => ListDecisionsResponse.decode(value),
   },
-  /**
-   * Why an address has the score that it has in a stage, from facts that are read anew.
-   * FAILED_PRECONDITION where this process reads no services, or the policy is another one by now.
-   */
+  /** Why an address has the score that it has in a stage: by the policy of that stage, and by what was measured for it. */
   explainScore: {
     path: "/indexer.scoring.v1.ScoringService/ExplainScore" as const,
     requestStream: false as const,
@@ -1836,10 +2113,7 @@ export interface ScoringServiceServer extends UntypedServiceImplementation {
   listScoresByAddress: handleUnaryCall<ListScoresByAddressRequest, ListScoresByAddressResponse>;
   /** Decisions, the latest first: one whenever it was another than before. */
   listDecisions: handleUnaryCall<ListDecisionsRequest, ListDecisionsResponse>;
-  /**
-   * Why an address has the score that it has in a stage, from facts that are read anew.
-   * FAILED_PRECONDITION where this process reads no services, or the policy is another one by now.
-   */
+  /** Why an address has the score that it has in a stage: by the policy of that stage, and by what was measured for it. */
   explainScore: handleUnaryCall<ExplainScoreRequest, ExplainScoreResponse>;
 }
 
@@ -1940,10 +2214,7 @@ export interface ScoringServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListDecisionsResponse) => void,
   ): ClientUnaryCall;
-  /**
-   * Why an address has the score that it has in a stage, from facts that are read anew.
-   * FAILED_PRECONDITION where this process reads no services, or the policy is another one by now.
-   */
+  /** Why an address has the score that it has in a stage: by the policy of that stage, and by what was measured for it. */
   explainScore(
     request: ExplainScoreRequest,
     callback: (error: ServiceError | null, response: ExplainScoreResponse) => void,
