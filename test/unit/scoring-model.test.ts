@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { runPass } from '../../services/scoring-operator/machine/run.js';
+import { ContractError } from '../../services/scoring-operator/contract/errors.js';
+import type { ScoreSender } from '../../services/scoring-operator/machine/ports.js';
+import { runPass, type Step } from '../../services/scoring-operator/machine/run.js';
 import { randomFrom } from '../support/random.js';
 import { easy, type Hardship, Killed, processOver } from '../support/scoring/process.js';
 import { emptyTables } from '../support/scoring/store.js';
@@ -138,6 +140,37 @@ describe('the stage machine over random histories', function () {
       assert.deepEqual(world.violations, [], `seed ${seed}`);
       assert.deepEqual(world.finalizations, [3n], `seed ${seed}`);
     }
+  });
+
+  it('goes on with the next stage where somebody else has finalized this one meanwhile', async () => {
+    const random = randomFrom(7);
+    const world = new World(random, 'ours', 3n, 5n, {
+      margin_s: 0,
+      approval: 'Automatic',
+      approved_stage: undefined,
+      allow_empty: [3n, 4n],
+      stop_at_stage: undefined,
+    });
+    const still = { ...easy, moveOneIn: 0 };
+    const machine = processOver(world, emptyTables(), still, random);
+    const steps: Step[] = [];
+    const finalize: ScoreSender['finalize'] = async (stage, ...rest) => {
+      const first = await machine.sender.finalize(stage, ...rest);
+      if (stage !== 3n) return first;
+      const revert = { name: 'StageFinalized', args: [3n] };
+      throw new ContractError('reverted', 'finalizeStage: StageFinalized', revert);
+    };
+    const last = await runPass({
+      ...machine,
+      sender: { ...machine.sender, finalize },
+      onStep: (step) => steps.push(step),
+    });
+    assert.deepEqual(
+      steps.map(({ error }) => error).filter((error) => error !== undefined),
+      [],
+    );
+    assert.equal(last.decision.kind, 'nothing');
+    assert.deepEqual([world.finalizations, world.violations], [[3n, 4n], []]);
   });
 
   it('sends nothing at all where the contract is not the one, whatever happens', async () => {

@@ -1,5 +1,6 @@
 import { messageOf } from '../../common/errors.js';
 import type { Log } from '../../common/log.js';
+import { ContractError } from '../contract/errors.js';
 import type { Clock, L1Client } from '../l1/client.js';
 import type { Score, ScoreList, ScoreWindow } from '../policy/result.js';
 import type { Run } from '../store/rows.js';
@@ -34,7 +35,14 @@ export class ActError extends Error {
   override name = 'ActError';
 
   constructor(
-    readonly reason: 'ReadBackDiffers' | 'TotalDiffers' | 'NotFinalized' | 'WrongList' | 'SendFailed',
+    readonly reason:
+      | 'ReadBackDiffers'
+      | 'TotalDiffers'
+      | 'NotFinalized'
+      | 'WrongList'
+      | 'SendFailed'
+      /** Somebody else was faster: there is nothing wrong, and something else to do. */
+      | 'Overtaken',
     message: string,
     options?: { cause?: unknown },
   ) {
@@ -181,7 +189,8 @@ export async function finalizeStage(
 
   const guard = async (): Promise<void> => {
     const now = await contract.stage(stage);
-    if (now === undefined || now.is_finalized || now.total_score !== list.total)
+    if (now?.is_finalized) throw new ActError('Overtaken', `stage ${stage} was finalized by somebody else`);
+    if (now === undefined || now.total_score !== list.total)
       throw new ActError('NotFinalized', `stage ${stage} is not what it was when it was read back`);
   };
   await sending(stage, () => sender.finalize(stage, guard, keepingTxs(hands, run), signal));
@@ -210,6 +219,9 @@ async function sending<T>(stage: bigint, send: () => Promise<T>): Promise<T> {
     return await send();
   } catch (cause) {
     if (cause instanceof ActError) throw cause;
+    const isOvertaken = cause instanceof ContractError && cause.revert?.name === 'StageFinalized';
+    if (isOvertaken)
+      throw new ActError('Overtaken', `stage ${stage} was finalized by somebody else`, { cause });
     throw new ActError('SendFailed', `stage ${stage}: ${messageOf(cause)}`, { cause });
   }
 }

@@ -1,5 +1,6 @@
 import { messageOf } from '../../common/errors.js';
-import { finalizeStage, type Hands, scoreStage } from './act.js';
+import { ContractError } from '../contract/errors.js';
+import { ActError, finalizeStage, type Hands, scoreStage } from './act.js';
 import { decide } from './decide.js';
 import { type Eyes, observe } from './observe.js';
 import type { Rules } from './rules.js';
@@ -104,10 +105,22 @@ async function act(
     return { outcome: came === 'not_closable' ? 'over' : 'again', error: undefined };
   } catch (error) {
     const message = messageOf(error);
-    log.error({ stage, kind: decision.kind, reason: (error as { reason?: string }).reason }, message);
+    const reason = error instanceof ActError ? error.reason : undefined;
+    if (reason === 'Overtaken') {
+      log.warn({ stage, kind: decision.kind, reason }, message);
+      return { outcome: 'again', error: undefined };
+    }
+    const failure = failureOf(error);
+    log.error({ stage, kind: decision.kind, reason, failure }, message);
     await noteFailure(machine, decision.stage, message);
     return { outcome: 'over', error: message };
   }
+}
+
+/** What kind of failure of the contract, its node or the signer it was; undefined for any other. */
+function failureOf(error: unknown): string | undefined {
+  const cause = error instanceof ActError ? error.cause : error;
+  return cause instanceof ContractError ? cause.kind : undefined;
 }
 
 async function noteFailure({ store, clock }: Machine, stage: bigint, error: string): Promise<void> {
