@@ -7,6 +7,7 @@ import { scoringSettings } from '../../services/scoring-operator/config.js';
 import { txSettings } from '../../services/tx/config.js';
 import { deploySettings } from '../deploy-contract/settings.js';
 import { onboardSettings } from '../onboard/settings.js';
+import { scoreSettings } from '../score/settings.js';
 import { startSettings } from '../start/settings.js';
 
 /** Programs and their settings, in the order of the reference. */
@@ -20,6 +21,7 @@ const programs: readonly { readonly title: string; readonly settings: Settings }
   { title: 'gateway (`node dist/services/gateway/main.js`)', settings: gatewaySettings },
   { title: '`npx --no weft deploy-contract`', settings: deploySettings },
   { title: '`npx --no weft onboard`', settings: onboardSettings },
+  { title: '`npx --no weft score`', settings: scoreSettings },
 ];
 
 /** The reference of all settings as a Markdown page. */

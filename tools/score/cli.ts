@@ -7,7 +7,6 @@ import { messageOf, UserError } from '../../services/common/errors.js';
 import { runUntilSignal, stopAll } from '../../services/common/lifecycle.js';
 import { createLog, type Log } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
-import { databaseSettings, logSettings } from '../../services/common/settings.js';
 import { plan } from '../../services/scoring-operator/machine/act.js';
 import { decide } from '../../services/scoring-operator/machine/decide.js';
 import { exitCodeOf, runLoop } from '../../services/scoring-operator/machine/loop.js';
@@ -19,6 +18,7 @@ import { type OpenProgram, openProgram } from '../../services/scoring-operator/p
 import { loadProgram, type Program, rereadRules } from '../../services/scoring-operator/program/program.js';
 import { dryRunText } from './dry-run.js';
 import { progressBar, type Screen, stepLine } from './print.js';
+import { scoreOwnSettings } from './settings.js';
 import { showText } from './show.js';
 
 const usage = `weft score --program FILE [--once] [--dry-run] [--show WHAT]: scores and finalizes the stages of a program
@@ -33,11 +33,6 @@ The key comes from the environment: PRIVATE_KEY, PRIVATE_KEY_FILE, MNEMONIC, MNE
 Without --once it goes on until Ctrl-C. Exit codes: 0 all is well, 1 a person has to do something,
 75 it may work later.
 `;
-
-const settings = {
-  ...databaseSettings,
-  LOG_LEVEL: { ...logSettings.LOG_LEVEL, default: 'warn' },
-};
 
 interface Options {
   readonly program: Program;
@@ -68,7 +63,7 @@ export async function runScore(args: string[]): Promise<void> {
   }
   if (values.program === undefined) throw new UserError(`--program is missing\n\n${usage}`);
   const program = loadProgram(values.program);
-  const config = loadSettings(settings, process.env);
+  const config = loadSettings(scoreOwnSettings, process.env);
   const log = createLog(config.LOG_LEVEL, 2);
   const options: Options = { program, path: values.program, env: process.env, log, screen };
   if (values.show !== undefined && values.service !== undefined) {
@@ -93,7 +88,7 @@ async function withDatabase<T>(
   env: Options['env'],
   work: (database: Database, database_name: string) => Promise<T>,
 ): Promise<T> {
-  const config = loadSettings(settings, env);
+  const config = loadSettings(scoreOwnSettings, env);
   const database = await openDatabase({ ...config, DATA_DIR: join(config.DATA_DIR, 'scoring') });
   try {
     return await work(database, await makeTables(database, config));
@@ -183,7 +178,7 @@ async function trying(log: Log, work: () => Promise<number>): Promise<number> {
 async function runForever(options: Options): Promise<void> {
   const { program, env, log } = options;
   await runUntilSignal(log, async () => {
-    const config = loadSettings(settings, env);
+    const config = loadSettings(scoreOwnSettings, env);
     const database = await openDatabase({ ...config, DATA_DIR: join(config.DATA_DIR, 'scoring') });
     const stops = [() => database.close()];
     try {

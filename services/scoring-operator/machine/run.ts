@@ -59,6 +59,8 @@ export async function runPass(machine: Machine, signal?: AbortSignal): Promise<S
       };
     await note(machine, decision);
     const { outcome, error } = await act(machine, rules, decision, signal);
+    if (outcome === 'stopped')
+      return { observation, decision: { kind: 'nothing', reason: 'Stopping' }, error: undefined };
     const step: Step = { observation, decision, error };
     machine.onStep?.(step);
     if (error !== undefined || outcome === 'over' || signal?.aborted) return step;
@@ -87,7 +89,7 @@ async function act(
   { margin_s }: Rules,
   decision: Decision,
   signal?: AbortSignal,
-): Promise<{ readonly outcome: 'again' | 'over'; readonly error: string | undefined }> {
+): Promise<{ readonly outcome: 'again' | 'over' | 'stopped'; readonly error: string | undefined }> {
   if (decision.kind !== 'score' && decision.kind !== 'finalize') return { outcome: 'over', error: undefined };
   const hands: Hands = { ...machine, margin_s };
   const { log } = machine;
@@ -105,6 +107,10 @@ async function act(
     return { outcome: came === 'not_closable' ? 'over' : 'again', error: undefined };
   } catch (error) {
     const message = messageOf(error);
+    if (signal?.aborted) {
+      log.info({ stage, kind: decision.kind }, `stopped in the middle, the next start goes on: ${message}`);
+      return { outcome: 'stopped', error: undefined };
+    }
     const reason = error instanceof ActError ? error.reason : undefined;
     if (reason === 'Overtaken') {
       log.warn({ stage, kind: decision.kind, reason }, message);
