@@ -24,16 +24,19 @@ export interface Cursor {
   readonly hash: string;
 }
 
-/** What a service does with blocks; `write` and `unwind` are each other's inverse. */
+/**
+ * What a service does with blocks; `write` and `unwind` are each other's inverse. `Prepared` is
+ * what it makes of one block.
+ */
 export interface Consumer<Prepared> {
   /** The service's name in logs and metrics. */
   readonly name: string;
   /** Removes what a crash left above the cursor and gives the cursor; undefined when nothing is written. */
   recover(): Promise<Cursor | undefined>;
-  /** Decodes a batch; runs while the batch before is being written, so it must not look at the tables. */
-  prepare(blocks: readonly RawBlock[]): Promise<Prepared>;
-  /** Writes a prepared batch, the cursor last. */
-  write(prepared: Prepared): Promise<void>;
+  /** Decodes blocks; runs while those before are being written, so it must not look at the tables. */
+  prepare(blocks: readonly RawBlock[]): Promise<readonly Prepared[]>;
+  /** Writes prepared blocks, the cursor last. */
+  write(prepared: readonly Prepared[]): Promise<void>;
   /** The blocks between two heights (inclusive) as this consumer has them. */
   hashes(from: number, to: number): Promise<readonly Cursor[]>;
   /** Removes everything above a height; 0 removes all. */
@@ -80,41 +83,101 @@ export async function consume<Prepared>(
   }
 }
 
-/** Streams from the cursor on. A batch is prepared while the one before is written. */
+/** How much waits to be written at most: so many blocks, or bytes of material as it is compressed. */
+const [blocksWaiting, bytesWaiting] = [1_000, 8 * 1024 * 1024];
+
+/** Prepared blocks that wait to be written. */
+interface Waiting<Prepared> {
+  readonly prepared: Prepared[];
+  blocks: number;
+  bytes: number;
+  /** The last of them, and how far the block service was with it. */
+  last: Cursor | undefined;
+  head_height: number;
+}
+
+/**
+ * Streams from the cursor on. Blocks are prepared while others are written, and what has come
+ * until then is written together: the busier the tables are, the fewer and larger the inserts.
+ */
 async function follow<Prepared>(
   consumer: Consumer<Prepared>,
   cursor: Cursor | undefined,
   options: ConsumeOptions,
   onWritten: () => void,
 ): Promise<void> {
-  const { blocks, signal, metrics } = options;
+  const { blocks, signal } = options;
   const request = {
     from_height: cursor === undefined ? 0 : cursor.height + 1,
     parent_hash: cursor?.hash ?? '',
   };
-  let writing: Promise<void> = Promise.resolve();
+  let waiting = nothingWaits<Prepared>();
+  let writing: Promise<void> | undefined;
+  let failure: { readonly error: unknown } | undefined;
   // A write that fails ends the stream: at the tip of a chain the next batch may be long in coming.
   const failed = new AbortController();
   const settings = { signal: AbortSignal.any([signal, failed.signal]) };
+
+  const writeNext = (): void => {
+    if (writing !== undefined || failure !== undefined || waiting.prepared.length === 0) return;
+    const some = waiting;
+    waiting = nothingWaits();
+    writing = consumer.write(some.prepared).then(
+      () => {
+        writing = undefined;
+        onWritten();
+        tellWritten(consumer, options, some);
+        writeNext();
+      },
+      (error: unknown) => {
+        writing = undefined;
+        failure = { error };
+        failed.abort();
+      },
+    );
+  };
+
   try {
     for await (const batch of streamRpc(blocks.streamBlocks.bind(blocks), request, settings)) {
       const last = batch.blocks.at(-1);
       if (last === undefined) continue;
       const prepared = await consumer.prepare(batch.blocks);
-      await writing;
-      writing = consumer.write(prepared).then(() => {
-        onWritten();
-        const service = consumer.name;
-        metrics.blocks.inc({ service }, batch.blocks.length);
-        metrics.height.set({ service, track: 'head' }, last.height);
-        metrics.lag.set({ service }, Math.max(0, batch.head_height - last.height));
-        options.onProgress?.({ height: last.height, hash: last.hash }, batch.head_height);
-      });
-      writing.catch(() => failed.abort()); // what it was is thrown below
+      for (const item of prepared) waiting.prepared.push(item);
+      waiting.blocks += batch.blocks.length;
+      waiting.bytes += batch.blocks.reduce((sum, { material }) => sum + material.length, 0);
+      Object.assign(waiting, { last, head_height: batch.head_height });
+      writeNext();
+      while (writing !== undefined && isEnough(waiting)) await writing;
     }
   } finally {
-    await writing;
+    if (signal.aborted) waiting = nothingWaits(); // the next start begins after what is written
+    while (writing !== undefined) await writing;
+    // biome-ignore lint/correctness/noUnsafeFinally: it is why the stream ended
+    if (failure !== undefined) throw failure.error;
   }
+}
+
+const nothingWaits = <Prepared>(): Waiting<Prepared> => ({
+  prepared: [],
+  blocks: 0,
+  bytes: 0,
+  last: undefined,
+  head_height: 0,
+});
+
+const isEnough = ({ blocks, bytes }: Waiting<unknown>): boolean =>
+  blocks >= blocksWaiting || bytes >= bytesWaiting;
+
+function tellWritten<Prepared>(
+  { name: service }: Consumer<Prepared>,
+  { metrics, onProgress }: ConsumeOptions,
+  { blocks, last, head_height }: Waiting<Prepared>,
+): void {
+  if (last === undefined) return;
+  metrics.blocks.inc({ service }, blocks);
+  metrics.height.set({ service, track: 'head' }, last.height);
+  metrics.lag.set({ service }, Math.max(0, head_height - last.height));
+  onProgress?.({ height: last.height, hash: last.hash }, head_height);
 }
 
 /** How many blocks are compared at a time while the last common one is looked for. */

@@ -53,7 +53,7 @@ function source({ stream, hashes = async () => [] }: Source) {
 }
 
 /** A consumer that keeps blocks in memory. */
-function consumer(kept: Cursor[]): Consumer<readonly RawBlock[]> {
+function consumer(kept: Cursor[]): Consumer<RawBlock> {
   return {
     name: 'test',
     recover: async () => kept.at(-1),
@@ -131,6 +131,67 @@ describe('the loop of every consumer', () => {
     controller.abort();
     await running;
     assert.equal(failures, 2);
+  });
+
+  it('writes together what has come while it was writing, in order, and no more than is bearable', async () => {
+    const kept: Cursor[] = [];
+    const total = 2_500;
+    const { blocks } = source({
+      stream: async function* () {
+        for (let height = 1; height <= total; height += 5)
+          yield Array.from({ length: 5 }, (_, index) => block(height + index));
+        await new Promise((resolve) => setTimeout(resolve, 60_000).unref());
+      },
+    });
+    const well = consumer(kept);
+    const sizes: number[] = [];
+    const slow: typeof well = {
+      ...well,
+      write: async (prepared) => {
+        sizes.push(prepared.length);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        await well.write(prepared);
+      },
+    };
+    const controller = new AbortController();
+    const running = consume(slow, { blocks, signal: controller.signal, ...environment });
+    await eventually(() => kept.length === total, 'the blocks', 10_000);
+    controller.abort();
+    await running;
+    assert.deepEqual(
+      kept.map(({ height }) => height),
+      Array.from({ length: total }, (_, index) => index + 1),
+    );
+    assert.ok(sizes.length < 50, `${sizes.length} writes`);
+    assert.ok(Math.max(...sizes) <= 1_005, `${Math.max(...sizes)} blocks at once`);
+  });
+
+  it('leaves what is not written yet when it is stopped', async () => {
+    const kept: Cursor[] = [];
+    const { blocks } = source({
+      stream: async function* () {
+        for (let height = 1; ; height++) {
+          yield [block(height)];
+          await tick();
+        }
+      },
+    });
+    const well = consumer(kept);
+    const controller = new AbortController();
+    let writes = 0;
+    const stopping: typeof well = {
+      ...well,
+      write: async (prepared) => {
+        writes += 1;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        controller.abort();
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        await well.write(prepared);
+      },
+    };
+    await consume(stopping, { blocks, signal: controller.signal, ...environment });
+    assert.equal(writes, 1);
+    assert.equal(kept.length, 1, 'what was being written is written whole');
   });
 
   it('waits before it tries again when unwinding fails', async () => {

@@ -20,7 +20,7 @@ export interface BlockConsumerOptions {
 }
 
 /** What the nft service does with blocks. */
-export function createBlockConsumer(options: BlockConsumerOptions): Consumer<readonly NftBlock[]> {
+export function createBlockConsumer(options: BlockConsumerOptions): Consumer<NftBlock> {
   const { name, store, signal } = options;
   const report = createProblemLog(options.log, options.metrics);
   return {

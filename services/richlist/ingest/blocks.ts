@@ -17,7 +17,7 @@ export interface BlockConsumerOptions {
 }
 
 /** What the richlist service does with blocks. */
-export function createBlockConsumer(options: BlockConsumerOptions): Consumer<readonly DecodedBlock[]> {
+export function createBlockConsumer(options: BlockConsumerOptions): Consumer<DecodedBlock> {
   const { name, store, signal } = options;
   return {
     get name() {

@@ -19,7 +19,7 @@ export interface BlockConsumerOptions {
 }
 
 /** What the tx service does with blocks. */
-export function createBlockConsumer(options: BlockConsumerOptions): Consumer<readonly DecodedBlock[]> {
+export function createBlockConsumer(options: BlockConsumerOptions): Consumer<DecodedBlock> {
   const { name, store, metrics } = options;
   return {
     get name() {
