@@ -57,7 +57,26 @@ describe('the pace of a rebuild', () => {
     assert.ok((await run()) > 220, 'a quarter of the time at most');
     pace.setPercent(100);
     assert.ok((await run()) < 220);
-    assert.deepEqual(priorities, ['write', undefined]);
+    assert.deepEqual(priorities, ['background', undefined]);
+  });
+
+  it('counts the wait for a turn as rest', async () => {
+    const [wait, runs] = [120, 40];
+    const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+    const database = {
+      rows: async (_: string, __: object, { onTurn }: { onTurn?: () => void }) => {
+        await pause(wait);
+        onTurn?.();
+        await pause(runs);
+        return [];
+      },
+    } as unknown as Database;
+    const pace = paced(database, 25, new AbortController().signal);
+    const began = performance.now();
+    await pace.database.rows('', {}, { name: 'test' });
+    const took = performance.now() - began;
+    // A quarter of 160 ms is what it ran for: it has rested enough.
+    assert.ok(took < 300, `${took} ms`);
   });
 
   it('changes nothing of what is written, the format of rows included', async () => {

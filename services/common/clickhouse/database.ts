@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { TupleParam } from '@clickhouse/client';
+import type { Priority } from './turns.js';
 
 /** Values for the `{name:Type}` placeholders of a statement. */
 export type Params = Readonly<Record<string, unknown>>;
@@ -19,8 +20,10 @@ export interface Call {
 export interface StatementOptions extends Call {
   /** What the statement is called in metrics and logs, e.g. `tx.by_hash`. */
   readonly name: string;
-  /** Reads go before writes that wait for the engine. Default: read. */
-  readonly priority?: 'read' | 'write' | undefined;
+  /** Whose share of the engine's time it takes. Default: read, or write for an insert. */
+  readonly priority?: Priority | undefined;
+  /** Told when the statement begins to run: the embedded engine takes one at a time. */
+  readonly onTurn?: (() => void) | undefined;
 }
 
 /** How the rows of an insert are written; see `tsvField` for TabSeparated. */

@@ -38,6 +38,7 @@ export async function openEmbedded(folder: string): Promise<Database> {
   const run = (sql: string, format: string, params: Params, options: StatementOptions): Promise<Buffer> =>
     turns.take(options.priority ?? 'read', async () => {
       if (closed) throw new Error('the database is closed');
+      options.onTurn?.();
       const seconds = secondsLeft(options.deadline, options.name);
       // Written into the SQL: settings given to the client would stay on the session.
       const limit = seconds === undefined ? '' : ` SETTINGS max_execution_time = ${seconds.toFixed(3)}`;
@@ -65,7 +66,7 @@ export async function openEmbedded(folder: string): Promise<Database> {
         `INSERT INTO ${table} FORMAT ${format}\n${lines}`,
         '',
         {},
-        { ...options, priority: 'write', deadline: undefined },
+        { ...options, priority: options.priority ?? 'write', deadline: undefined },
       );
     },
     async close() {

@@ -9,9 +9,10 @@ export interface PacedDatabase {
 }
 
 /**
- * Slows a writer down: after a statement that took t it rests until t is `percent` of the
- * time that has passed, and its reads wait behind those of calls. Whoever catches up by it
- * leaves the engine, and through backpressure the processor, to others for the rest.
+ * Slows a writer down: after a statement that ran for t it rests until t is `percent` of the
+ * time that has passed since it was asked, and it gives way to calls and to the head. Time that
+ * it waited for its turn counts as rest: else it would rest twice where others are busy.
+ * Whoever catches up by it leaves the engine, and through backpressure the processor, to others.
  *
  * @param percent 1 to 100; 100 does not slow anything down.
  */
@@ -22,9 +23,15 @@ export function paced(database: Database, percent: number, signal: AbortSignal):
     work: (options: StatementOptions) => Promise<T>,
   ): Promise<T> => {
     if (share >= 100) return work(options);
-    const began = performance.now();
-    const result = await work({ ...options, priority: 'write' });
-    if (share < 100) await sleep(((performance.now() - began) * (100 - share)) / share, signal);
+    const asked = performance.now();
+    let began = asked;
+    const onTurn = (): void => {
+      began = performance.now();
+    };
+    const result = await work({ ...options, priority: 'background', onTurn });
+    const ended = performance.now();
+    const rest = ((ended - began) * 100) / share - (ended - asked);
+    if (share < 100 && rest > 0) await sleep(rest, signal);
     return result;
   };
   return {
