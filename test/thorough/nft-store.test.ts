@@ -41,7 +41,7 @@ describe('the tables of the nft service', function () {
   it('show every list by every filter, in both orders, forward and back, with offsets and totals', async () => {
     const prefix = uniquePrefix();
     await migrateNft(database, prefix);
-    const tables = await openNft(database, prefix, { capacity: 7 });
+    const tables = await openNft(database, prefix, { capacity: 7, fewGone: 0 });
     await tables.store.recover();
     const [chain, blocks]: [ReturnType<typeof randomNfts>, NftBlock[]] = [randomNfts(7), []];
     for (let batch = 0; batch < 8; batch++) {
@@ -73,7 +73,7 @@ describe('the tables of the nft service', function () {
         crashIn -= 1;
         if (crashIn < 0) throw new Error('crash');
       };
-      let tables = await openNft(database, prefix, { fault, capacity: 5 });
+      let tables = await openNft(database, prefix, { fault, capacity: 5, fewGone: 1 });
       await tables.store.recover();
       const chain = randomNfts(seed);
       let blocks: NftBlock[] = [];
@@ -99,7 +99,7 @@ describe('the tables of the nft service', function () {
           assert.match(String(error), /crash/);
           // A new process: it goes on from what it finds, which is whole.
           crashIn = Number.POSITIVE_INFINITY;
-          tables = await openNft(database, prefix, { fault, capacity: 5 });
+          tables = await openNft(database, prefix, { fault, capacity: 5, fewGone: 1 });
           const found = await tables.store.recover();
           assert.equal(found.hash, longest[found.height - 1]?.hash ?? '');
           blocks = longest.slice(0, found.height);

@@ -1,7 +1,9 @@
 import { invalidArgument } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
+import { ownerIn } from '../store/editions.js';
 import type { ShownCollection } from '../store/types.js';
 import { readCounts, readHoldings } from './counts.js';
+import { readEditions } from './editions.js';
 import { memoryList } from './memory-list.js';
 import { type MovingPage, movingPage, type Position, type Range } from './moving-page.js';
 import type { Reading } from './reader.js';
@@ -53,7 +55,8 @@ export function listCollectionsOf(
   const list = memoryList<CollectionPlace>(
     { name: `collections/by_account/${owner}`, ...byCreation },
     async () => {
-      const held = await readHoldings(reading, owner);
+      const editions = await readEditions(reading, [{ family: 'owner', scope: owner }]);
+      const held = await readHoldings(reading, ownerIn(editions, owner));
       return [
         ...(
           await readShown(

@@ -9,7 +9,11 @@ export interface Holding {
 /** The count at the end of the chain that is read; see the schema on `before`. */
 const countAtEnd = `if(countIf(c.at <= {end:UInt64}) > 0, argMaxIf(c.n, c.at, c.at <= {end:UInt64}), argMin(c.before, c.at))`;
 
-/** What an account holds, by collection; only what it holds now. */
+/**
+ * What an account holds, by collection; only what it holds now.
+ *
+ * @param owner the name that the account has in its edition, as `ownerIn` gives it.
+ */
 export function readHoldings({ database, tables, end, call }: Reading, owner: string): Promise<Holding[]> {
   return database.rows<Holding>(
     `SELECT collection, ${countAtEnd} AS n FROM ${tables.of('counts')} AS c WHERE owner = {owner:String} GROUP BY collection HAVING n > 0`,
@@ -18,7 +22,11 @@ export function readHoldings({ database, tables, end, call }: Reading, owner: st
   );
 }
 
-/** How many tokens an account has in collections; with the owner '' their lengths. */
+/**
+ * How many tokens an account has in collections; with the owner '' their lengths.
+ *
+ * @param owner the name that the account has in its edition, as `ownerIn` gives it.
+ */
 export async function readCounts(
   { database, tables, end, call }: Reading,
   owner: string,

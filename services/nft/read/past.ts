@@ -51,9 +51,10 @@ export async function* streamAccountTokens(
   let after: PastToken = { height: 0, id_key: '', collection: '' };
   for (;;) {
     const rows = await database.rows<PastToken & { there: boolean }>(
-      `SELECT height, id_key, collection, toBool(if(countIf(i.at <= {end:UInt64}) > 0, NOT argMaxIf(i.gone, i.at, i.at <= {end:UInt64}), true)) AS there FROM ${tables.of('items')} AS i WHERE list = 'owner_height' AND scope = {account:String} AND height <= {height:UInt64} AND (height > {after_height:UInt64} OR (height = {after_height:UInt64} AND (id_key > {after_key:String} OR (id_key = {after_key:String} AND collection > {after_collection:String})))) GROUP BY height, id_key, collection ORDER BY height, id_key, collection LIMIT {limit:UInt64}`,
+      `SELECT height, id_key, collection, toBool(if(countIf(i.at <= {end:UInt64}) > 0, NOT argMaxIf(i.gone, i.at, i.at <= {end:UInt64}), true)) AS there FROM ${tables.of('items')} AS i WHERE list = 'owner_height' AND scope >= {account:String} AND scope < {beyond:String} AND height <= {height:UInt64} AND (height > {after_height:UInt64} OR (height = {after_height:UInt64} AND (id_key > {after_key:String} OR (id_key = {after_key:String} AND collection > {after_collection:String})))) GROUP BY height, id_key, collection ORDER BY height, id_key, collection LIMIT {limit:UInt64}`,
       {
-        ...{ account, end, height: heightOf(end), limit: rowsAtOnce },
+        // Every edition of the list: each has what came and went while it was the last.
+        ...{ account, beyond: `${account}$`, end, height: heightOf(end), limit: rowsAtOnce },
         ...{ after_height: after.height, after_key: after.id_key, after_collection: after.collection },
       },
       { name: 'nft.past_account', ...call },

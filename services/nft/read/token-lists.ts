@@ -1,10 +1,12 @@
 import { status } from '@grpc/grpc-js';
 import { RpcError } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
+import { nameIn, ownerIn, type Scope } from '../store/editions.js';
 import { holdingOf, type ListName } from '../store/tables.js';
 import { type ShownCollection, tokenName } from '../store/types.js';
 import { tokenKey } from '../token-key.js';
 import { readCounts, readHoldings } from './counts.js';
+import { readEditions } from './editions.js';
 import { findLongId, type Item, type ItemList, readItems } from './items.js';
 import { memoryList } from './memory-list.js';
 import { type MovingList, type MovingPage, movingPage } from './moving-page.js';
@@ -57,8 +59,10 @@ export async function listTokensByCollection(
       shown,
       memoryItems(name, () => oneToken(reading, collection, query)),
     );
+  const of = { family: 'collection', scope: collection } as const;
+  const scope = nameIn(await readEditions(reading, [of]), of);
   return pageOf(reading, page, shown, {
-    ...tableItems(reading, name, { list: listIn('collection', order), scope: collection, hidden: [] }),
+    ...tableItems(reading, name, { list: listIn('collection', order), scope, hidden: [] }),
     count: async () => (await readCounts(reading, '', [collection])).get(collection) ?? 0,
   });
 }
@@ -72,10 +76,16 @@ export async function listTokensByAccount(
 ): Promise<MovingPage<ShownToken>> {
   const { token_id, order, page } = query;
   const name = `tokens/by_account/${owner}?${collection}&${order}&${token_id}`;
+  const of: Scope =
+    collection === ''
+      ? { family: 'owner', scope: owner }
+      : { family: 'holding', scope: holdingOf(owner, collection) };
+  const editions = await readEditions(reading, [of, { family: 'owner', scope: owner }]);
+  const [name_in_counts, scope] = [ownerIn(editions, owner), nameIn(editions, of)];
   const held =
     collection === ''
-      ? await readHoldings(reading, owner)
-      : [...(await readCounts(reading, owner, [collection]))].map(([address, n]) => ({
+      ? await readHoldings(reading, name_in_counts)
+      : [...(await readCounts(reading, name_in_counts, [collection]))].map(([address, n]) => ({
           collection: address,
           n,
         }));
@@ -95,14 +105,12 @@ export async function listTokensByAccount(
   if (token_id !== '') {
     const load = () =>
       collection === ''
-        ? tokensOfId(reading, owner, hidden, query)
+        ? tokensOfId(reading, scope, hidden, query)
         : oneToken(reading, collection, query, owner);
     return pageOf(reading, page, shown, memoryItems(name, load));
   }
-  const [list, scope] =
-    collection === '' ? (['owner', owner] as const) : (['holding', holdingOf(owner, collection)] as const);
   return pageOf(reading, page, shown, {
-    ...tableItems(reading, name, { list: listIn(list, order), scope, hidden }),
+    ...tableItems(reading, name, { list: listIn(of.family, order), scope, hidden }),
     count: async () => total,
   });
 }
@@ -143,14 +151,14 @@ const mostOfId = 100_000;
 /** The tokens of an id that an account has, in whatever collections. */
 async function tokensOfId(
   reading: Reading,
-  owner: string,
+  scope: string,
   hidden: readonly string[],
   { token_id, order }: TokenQuery,
 ): Promise<Item[]> {
   const id_key = tokenKey(token_id);
   const items = await readItems(
     reading,
-    { list: 'owner', scope: owner, hidden, id_key },
+    { list: 'owner', scope, hidden, id_key },
     { anchor: undefined, descending: false, offset: 0, limit: mostOfId },
   );
   if (order === 'token_id') return items;

@@ -1,5 +1,6 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { type Database, tuple } from '../../common/clickhouse/database.js';
+import { type Editions, ownerIn } from './editions.js';
 import type { Creation, ObjectToken } from './known.js';
 import { countKey } from './known.js';
 import { originOf } from './origin.js';
@@ -132,13 +133,17 @@ export async function lookUpCounts(
   database: Database,
   tables: Tables,
   places: readonly CountPlace[],
+  editions: Editions,
 ): Promise<Map<string, number>> {
+  const owners = new Map(places.map(({ owner }) => [ownerIn(editions, owner), owner]));
   const rows = await inParts(places, (some) =>
     database.rows<CountPlace & { n: number }>(
       `SELECT owner, collection, argMax(c.n, c.at) AS n FROM ${tables.of('counts')} AS c WHERE (owner, collection) IN {places:Array(Tuple(String, String))} GROUP BY owner, collection`,
-      { places: some.map(({ owner, collection }) => tuple([owner, collection])) },
+      { places: some.map(({ owner, collection }) => tuple([ownerIn(editions, owner), collection])) },
       write('look_up_counts'),
     ),
   );
-  return new Map(rows.map(({ owner, collection, n }) => [countKey(owner, collection), n]));
+  return new Map(
+    rows.map(({ owner, collection, n }) => [countKey(owners.get(owner) ?? owner, collection), n]),
+  );
 }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { AccountKey } from '../../common/chain/address.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import type { NftBlock } from '../decode/types.js';
+import { hasEditions, lookUpEditions, type Scope, scopeKey, scopesOf } from './editions.js';
 import { type Known, knowNothing, type ObjectToken } from './known.js';
 import {
   lookUpClasses,
@@ -12,7 +13,7 @@ import {
   lookUpTokens,
 } from './lookups.js';
 import type { Tables } from './tables.js';
-import { countsTouchedBy, touchedBy } from './touched.js';
+import { type CountPlace, countsTouchedBy, touchedBy } from './touched.js';
 import type { Origin, TokenState } from './types.js';
 
 /** Finds which tokens objects are that came to be before the first indexed block. */
@@ -47,6 +48,9 @@ export function createMemory({ database, tables, vm, capacity, resolveObjects }:
   const objects = new LRUCache<AccountKey, { token: ObjectToken | null }>({ max });
   const origins = new LRUCache<AccountKey, { origin: Origin | null }>({ max });
   const counts = new LRUCache<string, number>({ max });
+  const editions = new LRUCache<string, number>({ max });
+  // Most chains have none: then nothing is looked up.
+  let areEditions: boolean | undefined;
 
   const knowObjects = async (known: Known, wanted: ReadonlySet<AccountKey>): Promise<void> => {
     const missing: AccountKey[] = [];
@@ -94,6 +98,21 @@ export function createMemory({ database, tables, vm, capacity, resolveObjects }:
       known.tokens.set(name, state);
   };
 
+  const knowEditions = async (known: Known, places: Iterable<CountPlace>): Promise<void> => {
+    areEditions ??= await hasEditions(database, tables);
+    if (!areEditions) return;
+    const missing = new Map<string, Scope>();
+    for (const place of places)
+      for (const of of scopesOf(place)) {
+        const key = scopeKey(of);
+        const edition = editions.get(key);
+        if (edition === undefined) missing.set(key, of);
+        else known.editions.set(key, edition);
+      }
+    const found = await lookUpEditions(database, tables, [...missing.values()]);
+    for (const key of missing.keys()) known.editions.set(key, found.get(key) ?? 0);
+  };
+
   return {
     async know(blocks) {
       const [known, touched] = [knowNothing(), touchedBy(blocks)];
@@ -106,6 +125,7 @@ export function createMemory({ database, tables, vm, capacity, resolveObjects }:
       await knowOrigins(known, touched.collections);
       await knowTokens(known, wanted);
       const places = countsTouchedBy(blocks, known);
+      await knowEditions(known, places.values());
       const missing = [...places].filter(([key]) => {
         const n = counts.get(key);
         if (n !== undefined) known.counts.set(key, n);
@@ -114,7 +134,8 @@ export function createMemory({ database, tables, vm, capacity, resolveObjects }:
       const unread = missing
         .map(([, place]) => place)
         .filter(({ collection }) => known.origins.has(collection));
-      for (const [key, n] of await lookUpCounts(database, tables, unread)) known.counts.set(key, n);
+      for (const [key, n] of await lookUpCounts(database, tables, unread, known.editions))
+        known.counts.set(key, n);
       for (const [name, origin_name] of await lookUpClasses(database, tables, [...touched.names]))
         known.classes.set(name, origin_name);
       return known;
@@ -124,12 +145,18 @@ export function createMemory({ database, tables, vm, capacity, resolveObjects }:
       for (const [object, token] of known.objects) objects.set(object, { token });
       for (const [collection, origin] of known.origins) origins.set(collection, { origin });
       for (const [key, n] of known.counts) counts.set(key, n);
+      for (const [key, edition] of known.editions) {
+        editions.set(key, edition);
+        if (edition > 0) areEditions = true;
+      }
     },
     clear() {
       tokens.clear();
       objects.clear();
       origins.clear();
       counts.clear();
+      editions.clear();
+      areEditions = undefined;
     },
   };
 }

@@ -16,6 +16,7 @@ const cut: readonly TableName[] = [
   'tokens',
   'items',
   'counts',
+  'editions',
   'objects',
   'contracts',
   'births',

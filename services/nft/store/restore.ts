@@ -1,9 +1,11 @@
 import { type Database, tuple } from '../../common/clickhouse/database.js';
+import { familyOf, lookUpEditions, nameIn, ownerIn, type Scope, scopeKey, scopesOf } from './editions.js';
 import { insertAll, insertInto } from './insert.js';
 import { type ItemChanges, moveItems } from './items.js';
 import type { TokenPlace } from './lookups.js';
 import { endOf } from './place.js';
 import type { FaultPoint } from './remove.js';
+import { itemLines } from './rows.js';
 import { isAccount, type Tables } from './tables.js';
 import { replay } from './token.js';
 import type { CountPlace } from './touched.js';
@@ -70,6 +72,9 @@ async function restoreTokens(
     moveItems(items, collection, id_key, before, state);
     states.set(name, { collection, id_key, ...state });
   }
+  const rows = [...items.values()].map((row) => ({ ...row, was: !row.gone }));
+  const touched = rows.map(({ list, scope }) => ({ family: familyOf(list), scope }));
+  const scopes = [...new Map(touched.map((of) => [scopeKey(of), of])).values()];
   const version = nextVersion();
   const jobs = [...states.values()]
     .filter(({ burnt }) => asks && !burnt)
@@ -84,7 +89,7 @@ async function restoreTokens(
       ['jobs', jobs.map((job) => JSON.stringify(job))],
       ['tokens', [...states.values()].map((row) => JSON.stringify(row))],
       // Nothing of them is above the cursor.
-      ['items', [...items.values()].map((row) => JSON.stringify({ ...row, was: !row.gone }))],
+      ['items', itemLines(rows, await lookUpEditions(database, tables, scopes))],
     ],
     fault,
   );
@@ -109,20 +114,22 @@ async function restoreCounts(
   }
   const keys = [...places];
   for (let start = 0; start < keys.length; start += tokensAtOnce) {
-    const some = new Map(keys.slice(start, start + tokensAtOnce));
+    const some = [...new Map(keys.slice(start, start + tokensAtOnce)).values()];
+    const editions = await lookUpEditions(database, tables, some.flatMap(scopesOf));
+    /** Of the list that has just the tokens that are counted. */
+    const nameOf = (place: CountPlace): string => nameIn(editions, scopesOf(place).at(-1) as Scope);
     const counted = await database.rows<{ scope: string; n: number }>(
       `SELECT scope, countIf(NOT gone) AS n FROM (SELECT scope, argMax(i.gone, i.at) AS gone FROM ${tables.of('items')} AS i WHERE list IN ('collection', 'holding') AND scope IN {scopes:Array(String)} GROUP BY scope, id_key) GROUP BY scope`,
       {
-        scopes: [...some.values()].map(({ owner, collection }) =>
-          owner === '' ? collection : `${owner}/${collection}`,
-        ),
+        scopes: some.map(nameOf),
       },
       statement,
     );
     const found = new Map(counted.map(({ scope, n }) => [scope, n]));
-    const rows = [...some.values()].map(({ owner, collection }) => {
-      const n = found.get(owner === '' ? collection : `${owner}/${collection}`) ?? 0;
-      return JSON.stringify({ owner, collection, n, before: n, at: end });
+    const rows = some.map((place) => {
+      const n = found.get(nameOf(place)) ?? 0;
+      const owner = ownerIn(editions, place.owner);
+      return JSON.stringify({ owner, collection: place.collection, n, before: n, at: end });
     });
     await insertInto(database, tables, 'counts', rows, fault);
   }

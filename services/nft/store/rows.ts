@@ -1,5 +1,7 @@
 import { fold } from '../names.js';
 import type { Batch } from './batch.js';
+import { type Editions, familyOf, nameIn, ownerIn } from './editions.js';
+import type { ItemRow } from './items.js';
 import type { TableName } from './tables.js';
 import type { ShownCollection } from './types.js';
 
@@ -13,8 +15,9 @@ const lines = (rows: Iterable<object>): string[] => Array.from(rows, (row) => JS
  * first, since everything else can be made from them; the cursor is not among them.
  *
  * @param version of the rows that the chain's place does not version.
+ * @param editions of the lists that the batch touches.
  */
-export function rowsOf(batch: Batch, version: number): TableRows[] {
+export function rowsOf(batch: Batch, version: number, editions: Editions): TableRows[] {
   const changes = lines(batch.changes);
   const shown = [...batch.shown.values()];
   return [
@@ -25,12 +28,21 @@ export function rowsOf(batch: Batch, version: number): TableRows[] {
     ['births', lines(batch.births)],
     ['classes', lines(batch.classes)],
     ['tokens', lines([...batch.tokens.values()].map(({ state, ...place }) => ({ ...place, ...state })))],
-    ['items', lines(batch.items.values())],
-    ['counts', lines(batch.counts.values())],
+    ['items', itemLines(batch.items.values(), editions)],
+    [
+      'counts',
+      lines([...batch.counts.values()].map((row) => ({ ...row, owner: ownerIn(editions, row.owner) }))),
+    ],
     ['asks', lines(batch.asks)],
     ...shownRows(shown, version),
   ];
 }
+
+/** Items under the names that their lists have in the table. */
+export const itemLines = (items: Iterable<ItemRow>, editions: Editions): string[] =>
+  Array.from(items, (row) =>
+    JSON.stringify({ ...row, scope: nameIn(editions, { family: familyOf(row.list), scope: row.scope }) }),
+  );
 
 /** Rows that show collections. */
 export function shownRows(shown: readonly ShownCollection[], version: number): TableRows[] {

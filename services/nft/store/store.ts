@@ -11,11 +11,13 @@ import { nothing, readCursor, readHashes } from './cursor.js';
 import { type Details, readVersion, saveDetailsBelow, writeDetails } from './details.js';
 import { insertAll, insertInto } from './insert.js';
 import { createMemory, type ResolveObjects } from './memory.js';
-import { placeOf } from './place.js';
+import { endOf, placeOf } from './place.js';
 import { type FaultPoint, removeBlocksAbove, removeCausedAbove, removeChangesAbove } from './remove.js';
 import { restoreUpTo } from './restore.js';
+import { rewriteLists } from './rewrite.js';
 import { rowsOf } from './rows.js';
 import { tablesOf } from './tables.js';
+import { createTallies, defaultFewGone } from './tally.js';
 
 export interface StoreOptions {
   readonly database: Database;
@@ -35,6 +37,8 @@ export interface StoreOptions {
   readonly onUnwind?: (cursor: Cursor) => void;
   /** How many tokens to keep in memory. */
   readonly capacity?: number;
+  /** How much may be gone from a list, however short, before it is written anew. */
+  readonly fewGone?: number | undefined;
 }
 
 /**
@@ -86,6 +90,10 @@ export function createNftStore(options: StoreOptions): NftStore {
     capacity: options.capacity ?? defaultCapacity,
     resolveObjects: options.resolveObjects,
   });
+  const tallies = createTallies(database, tables, {
+    capacity: options.capacity ?? defaultCapacity,
+    fewGone: options.fewGone ?? defaultFewGone,
+  });
   let cursor: Cursor = nothing;
   let generation = 0;
   let version = 0;
@@ -106,7 +114,12 @@ export function createNftStore(options: StoreOptions): NftStore {
       addBlock(batch, known, block, vm);
       await slice();
     }
-    await insertAll(database, tables, rowsOf(batch, nextVersion()), fault);
+    const { editions } = known;
+    await insertAll(database, tables, rowsOf(batch, nextVersion(), editions), fault);
+    const { height, hash } = blocks.at(-1) as NftBlock;
+    const due = await tallies.add(batch.items.values(), editions);
+    const counts = await rewriteLists({ database, tables, fault, editions, at: endOf(height) }, due);
+    for (const [index, of] of due.entries()) tallies.restart(of, counts[index] ?? 0);
     await insertInto(
       database,
       tables,
@@ -116,7 +129,6 @@ export function createNftStore(options: StoreOptions): NftStore {
     );
     memory.keep(known);
     await fault('written');
-    const { height, hash } = blocks.at(-1) as NftBlock;
     cursor = { height, hash };
     options.onWritten?.(cursor);
     // On Move blocks themselves name collections.
@@ -128,6 +140,7 @@ export function createNftStore(options: StoreOptions): NftStore {
     isClean = false;
     generation += 1;
     memory.clear();
+    tallies.clear();
     version = Math.max(version, await readVersion(database, tables));
     await removeBlocksAbove(database, tables, to.height, fault);
     await saveDetailsBelow(database, tables, to.height, vm === 'move', nextVersion, fault);

@@ -9,6 +9,7 @@ export type TableName =
   | 'tokens'
   | 'items'
   | 'counts'
+  | 'editions'
   | 'objects'
   | 'contracts'
   | 'births'
@@ -27,6 +28,7 @@ export const copiedTables: readonly TableName[] = [
   'tokens',
   'items',
   'counts',
+  'editions',
   'objects',
   'contracts',
   'births',
