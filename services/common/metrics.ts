@@ -19,6 +19,8 @@ export interface Metrics {
   /** Rich list: balances compared with the node's, and those that were found to differ and set right. */
   readonly comparedBalances: Counter;
   readonly healedBalances: Counter;
+  /** Rich list: balances read from the node to begin with, growing while that is under way. */
+  readonly seededBalances: Gauge;
   /** Rich list: tokens whose logs were ever found not to tell the truth. */
   readonly driftingTokens: Gauge;
   readonly nodeRequests: Counter<'api' | 'host'>;
@@ -56,6 +58,7 @@ export function createMetrics(process = false): Metrics {
     problems: counter('problems_total', 'Parts of blocks that could not be read', 'service', 'kind'),
     comparedBalances: counter('richlist_compared_balances_total', "Balances compared with the node's own"),
     healedBalances: counter('richlist_healed_balances_total', 'Balances that differed and were set right'),
+    seededBalances: gauge('richlist_seeded_balances', 'Balances read from the node to begin with'),
     driftingTokens: gauge('richlist_drifting_tokens', 'Tokens whose logs do not tell the truth'),
     nodeRequests: counter('node_requests_total', 'Requests to the node', 'api', 'host'),
     nodeErrors: counter('node_errors_total', 'Failed requests to the node', 'api', 'host', 'reason'),

@@ -54,7 +54,11 @@ function openRichlistTables(
   const index = createRichlistIndex(database, target);
   const { tables, head } = index;
   const earlier = () => (isInUse() ? undefined : { ...opened.inUse().reader, database: writer });
-  const store = index.openStore(writerOptions({ ...options, signal, earlier }), writer);
+  let seeding = '';
+  const onSeeding = (progress: string): void => {
+    seeding = progress;
+  };
+  const store = index.openStore(writerOptions({ ...options, signal, earlier, onSeeding }), writer);
   let hindrance = 'the block service has not answered yet';
   const follow = (): Promise<void> =>
     ingest({
@@ -72,7 +76,7 @@ function openRichlistTables(
   return {
     reader: index.reader,
     // On other rollups it has nothing to do but to say so.
-    hindrance: () => (config.VM_TYPE === 'evm' ? hindrance : ''),
+    hindrance: () => (config.VM_TYPE === 'evm' ? hindrance || seeding : ''),
     get tip() {
       const { height, hash } = head.position;
       return { height, hash, tracks: {} };

@@ -21,6 +21,12 @@ export interface NodeTroubles {
   lies?: number;
   /** denoms/{address} is not answered. */
   nameless?: boolean;
+  /** Accounts that the auth module has no entry for. */
+  without_account?: readonly string[];
+  /** What it says when asked for the owners of a denom: 501, or a page of a proxy. */
+  owners?: 'unimplemented' | 'html';
+  /** The balances of an account are not answered before this resolves. */
+  hold_balances?: Promise<void>;
 }
 
 /** A node that answers about balances as a made-up chain has them. */
@@ -77,6 +83,7 @@ export async function startRichlistNode(
       const from = Number(query.get('pagination.key') ?? 0);
       const accounts = modelAccounts
         .slice(from, from + 4)
+        .filter((account) => !troubles.without_account?.includes(account))
         .map((account) => ({ address: toBech32(account, 'init') }));
       const next_key = from + 4 < modelAccounts.length ? String(from + 4) : null;
       return [200, { accounts, pagination: { next_key, total: '0' } }];
@@ -89,6 +96,29 @@ export async function startRichlistNode(
         return denom === undefined || amount === 0n ? [] : [{ denom, amount: String(amount) }];
       });
       return [200, { balances, pagination: { next_key: null, total: '0' } }];
+    }
+    if (path.endsWith('/supply')) {
+      const supply = modelTokens.flatMap((token) => {
+        const denom = modelDenom(token);
+        return denom === undefined ? [] : [{ denom, amount: '1' }];
+      });
+      return [200, { supply, pagination: { next_key: null, total: '0' } }];
+    }
+    const owned = /denom_owners\/([^/]+)$/.exec(path)?.[1] ?? query.get('denom');
+    if (path.includes('/denom_owners')) {
+      count('owners');
+      if (troubles.owners === 'unimplemented')
+        return [501, { code: 12, message: 'Not Implemented', details: [] }];
+      if (troubles.owners === 'html') return [404, 'page not found'];
+      const token = modelTokens.find((one) => modelDenom(one) === owned) ?? '';
+      const from = Number(query.get('pagination.key') ?? 0);
+      const denom_owners = modelAccounts.slice(from, from + 3).flatMap((account) => {
+        const amount = truthAt(height)?.get(ledgerKey(token, account)) ?? 0n;
+        const balance = { denom: owned, amount: String(amount) };
+        return amount === 0n ? [] : [{ address: toBech32(account, 'init'), balance }];
+      });
+      const next_key = from + 3 < modelAccounts.length ? String(from + 3) : null;
+      return [200, { denom_owners, pagination: { next_key, total: '0' } }];
     }
     const address = /denoms\/0x(\w+)$/.exec(path)?.[1];
     const missing: [number, unknown] = [404, { code: 5, message: 'not found', details: [] }];
@@ -134,7 +164,8 @@ export async function startRichlistNode(
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
+    request.on('end', async () => {
+      if (request.url?.includes('/balances/')) await troubles.hold_balances;
       const url = new URL(request.url ?? '/', 'http://node');
       const [status, answer] =
         request.method === 'POST'

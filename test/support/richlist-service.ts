@@ -12,7 +12,7 @@ import { type RichlistProcess, startRichlist } from '../../services/richlist/mai
 import { eventually } from './block.js';
 import { testDatabase, uniquePrefix } from './database.js';
 import type { ModelBlock } from './richlist-model.js';
-import { type RichlistNode, startRichlistNode } from './richlist-node.js';
+import { type NodeTroubles, type RichlistNode, startRichlistNode } from './richlist-node.js';
 import { type BlockContent, type BlockSource, startBlockSource } from './tx-block-source.js';
 
 /** A richlist service over a made-up chain and its node, all over real gRPC and HTTP. */
@@ -79,6 +79,8 @@ export async function startTestService(
     database?: Database;
     extra?: (height: number) => readonly string[];
     fault?: (point: string) => void | Promise<void>;
+    /** The node's from the start. */
+    troubles?: NodeTroubles;
   } = {},
 ): Promise<TestService> {
   const source = await startBlockSource({
@@ -93,6 +95,7 @@ export async function startTestService(
     (height) => blocks[height - 1]?.truth,
     () => blocks.length,
   );
+  node.troubles(options.troubles ?? {});
   const metrics = createMetrics();
   const process = await startRichlist({
     config: loadSettings(richlistSettings, {

@@ -4,7 +4,7 @@ import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { RichlistConfig } from '../config.js';
 import { fetchBalances } from '../node/erc20.js';
-import { openSeed } from '../node/seed.js';
+import { openSeed, type SeedProgress } from '../node/seed.js';
 import type { WriterOptions } from '../open.js';
 import type { Reader } from '../read/reader.js';
 import { readEarlierNames, readEarlierSeed } from './earlier.js';
@@ -22,10 +22,15 @@ export interface WriterEnvironment {
   readonly signal: AbortSignal;
   /** While tables are rebuilt: those in use, which know what only the node could tell. */
   readonly earlier: () => Reader | undefined;
+  /** Told how far the state to begin with is read; '' once it is written. */
+  readonly onSeeding: (progress: string) => void;
 }
 
 /** How long the blocks wait for the denoms of new tokens, and how long not after a failure, in milliseconds. */
 const [namePatience_ms, namePause_ms] = [2_000, 30_000];
+
+/** How often the log tells how far the state to begin with is read, in milliseconds. */
+const tellSeed_ms = 10_000;
 
 /** What the writer of the tables is given: mostly ways to ask the node. */
 export function writerOptions(environment: WriterEnvironment): WriterOptions {
@@ -36,13 +41,24 @@ export function writerOptions(environment: WriterEnvironment): WriterOptions {
     ...{ patience_ms: namePatience_ms, pause_ms: namePause_ms },
   });
   const isFirstMisfit = createOnce();
+  let told = Number.NEGATIVE_INFINITY;
+  const onProgress = ({ height, accounts, balances }: SeedProgress): void => {
+    metrics.seededBalances.set(balances);
+    environment.onSeeding(
+      `the state to begin with is being read at height ${height}: ${accounts} accounts, ${balances} balances so far`,
+    );
+    if (performance.now() - told < tellSeed_ms) return;
+    told = performance.now();
+    log.info({ height, accounts, balances }, 'reading the balances to begin with from the node');
+  };
   return {
     log,
     // Every service has a `write blocks`: the points of this one carry its name.
     fault: fault === undefined ? undefined : (point) => fault(`richlist ${point}`),
     openSeed: async (height) =>
       (await readEarlierSeed(earlier(), height)) ??
-      (await openSeed({ ...seeding, rest, jsonRpc, log, metrics, signal }, height)),
+      (await openSeed({ ...seeding, rest, jsonRpc, log, metrics, signal, onProgress }, height)),
+    onSeeded: () => environment.onSeeding(''),
     earlierHeals: createEarlierHeals(earlier),
     askBalances: async (questions) => {
       try {

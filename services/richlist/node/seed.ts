@@ -7,7 +7,8 @@ import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { Holding } from '../store/balance.js';
 import { fetchContract } from './denoms.js';
-import { fetchAccounts, fetchBankCoins, StateGone } from './state.js';
+import { type DenomOwner, fetchDenoms, fetchOwners } from './owners.js';
+import { fetchAccounts, fetchBankCoins, Refused, StateGone } from './state.js';
 
 /** The state that the index begins with. */
 export interface Seed {
@@ -32,6 +33,16 @@ export interface SeedOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly signal: AbortSignal;
+  /** Told how far the reading is. */
+  readonly onProgress?: ((progress: SeedProgress) => void) | undefined;
+}
+
+/** How far the node's state has been read. */
+export interface SeedProgress {
+  readonly height: number;
+  /** Accounts whose balances are read, and balances found. */
+  readonly accounts: number;
+  readonly balances: number;
 }
 
 /** Asks until the node answers; only the signal and pruned state end it. */
@@ -82,6 +93,12 @@ async function* seedBalances(
 ): AsyncGenerator<SeedBalance[], void, undefined> {
   const { rest, account_prefix, concurrency, log, metrics, signal } = options;
   const seen = new Set<AccountKey>();
+  let found = 0;
+  const told = (balances: SeedBalance[]): SeedBalance[] => {
+    found += balances.length;
+    options.onProgress?.({ height, accounts: seen.size, balances: found });
+    return balances;
+  };
   const contracts = new Map<string, string | undefined>();
   const contractOf = async (denom: string): Promise<string | undefined> => {
     if (!contracts.has(denom)) {
@@ -116,8 +133,91 @@ async function* seedBalances(
     };
     await Promise.all(Array.from({ length: concurrency }, worker));
     // The order of answers is chance; the order of rows is not.
-    yield balances.sort((a, b) => (a.token + a.account < b.token + b.account ? -1 : 1));
+    yield told(balances.sort((a, b) => (a.token + a.account < b.token + b.account ? -1 : 1)));
   }
+  // The bank also knows holders that have no account: they never signed anything.
+  for (const denom of await denomsOf(options, height, contracts.keys())) {
+    const listed = new Set<AccountKey>();
+    for await (const owners of ownersOf(options, denom, height)) {
+      const balances: SeedBalance[] = [];
+      for (const { account, amount } of owners) {
+        if (amount === 0n || seen.has(account) || listed.has(account)) continue;
+        listed.add(account);
+        const token = await contractOf(denom);
+        if (token !== undefined) balances.push({ token, account, amount, denom });
+      }
+      if (balances.length > 0) yield told(balances);
+    }
+  }
+}
+
+/** How often a question is asked that the node may not be able to answer, while it answers others. */
+const attemptsAtOptional = 4;
+
+/** Every denom that the bank knows, and those that were seen with accounts. */
+async function denomsOf(options: SeedOptions, height: number, seen: Iterable<string>): Promise<Set<string>> {
+  const denoms = new Set(seen);
+  const { rest, signal } = options;
+  const found = await optional(options, 'the supply of denoms', () =>
+    fetchDenoms(hesitant(rest, options), height, signal),
+  );
+  for (const denom of found ?? []) denoms.add(denom);
+  return denoms;
+}
+
+/** The owners of a denom as far as the node tells. */
+async function* ownersOf(
+  options: SeedOptions,
+  denom: string,
+  height: number,
+): AsyncGenerator<readonly DenomOwner[], void, undefined> {
+  const { rest, account_prefix, signal } = options;
+  const pages = fetchOwners(hesitant(rest, options), denom, height, account_prefix, signal);
+  for (;;) {
+    const page = await optional(options, `the owners of ${denom}`, () => pages.next());
+    if (page === undefined || page.done) return;
+    yield page.value;
+  }
+}
+
+/** What the node answers; undefined where it cannot, which is said once and counted. */
+async function optional<T>(
+  { metrics, log, signal }: SeedOptions,
+  what: string,
+  ask: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof Refused) && !(error instanceof NodeError)) throw error;
+    metrics.problems.inc({ service: 'richlist', kind: 'holders_unknown' });
+    log.warn(
+      { err: error },
+      `the node does not tell ${what}: holders without an account show once they move (${messageOf(error)})`,
+    );
+    return undefined;
+  }
+}
+
+/** The same endpoints, asking again what fails while the node is down, and a few times what it refuses. */
+function hesitant(rest: Endpoints, options: SeedOptions): Endpoints {
+  return {
+    ...rest,
+    ask: async (request, read) => {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await rest.ask(request, read);
+        } catch (error) {
+          options.signal.throwIfAborted();
+          if (!(error instanceof NodeError) || attempt >= attemptsAtOptional) throw error;
+          // Only where it answers others is it this question that it cannot answer.
+          await persist(options, 'the node', () => fetchEvmHeight(options.jsonRpc, options.signal));
+          await sleep(retryDelay(attempt), options.signal);
+        }
+      }
+    },
+  };
 }
 
 /** The same endpoints, asking each request until it is answered. */

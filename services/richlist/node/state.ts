@@ -19,12 +19,20 @@ const [gone, notYet] = [
   /in the future|greater than the current/i,
 ];
 
+/** gRPC's code for a question that a server does not have. */
+const unimplemented = 12;
+
 /** The node no longer has the state of the height that was asked for. */
 export class StateGone extends Error {
   override name = 'StateGone';
 }
 
-/** Asks for the state after a block. @throws StateGone, NodeError */
+/** The node does not have this question at all. */
+export class Refused extends Error {
+  override name = 'Refused';
+}
+
+/** Asks for the state after a block. @throws StateGone, Refused, NodeError */
 async function askState<T>(
   rest: Endpoints,
   path: string,
@@ -37,10 +45,13 @@ async function askState<T>(
     const parsed = parseNodeJson(status, body, path);
     if (status === 200) return { value: read(parsed) };
     const said = String((parsed as { message?: unknown } | null)?.message ?? '');
+    if (status === 501 || (parsed as { code?: unknown } | null)?.code === unimplemented)
+      return { refused: said };
     // Not a failure of the URL: another attempt would give the same answer.
     if (gone.test(said) && !notYet.test(said)) return { gone: said };
     throw new NodeError(notYet.test(said) ? 'behind' : 'error_answer', `${path}: HTTP ${status} ${said}`);
   });
+  if ('refused' in answer) throw new Refused(`${path}: ${answer.refused}`);
   if ('gone' in answer) throw new StateGone(`${path} at height ${height}: ${answer.gone}`);
   return answer.value;
 }
@@ -55,16 +66,24 @@ function readPage<T>(answer: unknown, member: string, path: string): Page<T> {
   return { items, next: String(pagination?.next_key ?? '') };
 }
 
-async function* pagesOf<T>(
+/**
+ * Every page of a list after a block.
+ *
+ * @param query what the list takes besides its pages.
+ * @throws StateGone, Refused, NodeError
+ */
+export async function* pagesOf<T>(
   rest: Endpoints,
   path: string,
   member: string,
   height: number,
   signal: AbortSignal,
+  query = '',
 ): AsyncGenerator<readonly T[], void, undefined> {
   for (let key = ''; ; ) {
-    const query = `?pagination.limit=${pageSize}${key === '' ? '' : `&pagination.key=${encodeURIComponent(key)}`}`;
-    const page: Page<T> = await askState(rest, path + query, height, signal, (answer) =>
+    const pages = `pagination.limit=${pageSize}${key === '' ? '' : `&pagination.key=${encodeURIComponent(key)}`}`;
+    const asked = `${path}?${query === '' ? '' : `${query}&`}${pages}`;
+    const page: Page<T> = await askState(rest, asked, height, signal, (answer) =>
       readPage<T>(answer, member, path),
     );
     yield page.items;

@@ -28,6 +28,8 @@ export interface StoreOptions {
   readonly log: Log;
   /** The state to begin with, for empty tables and the first block's height. */
   readonly openSeed: (first_height: number) => Promise<Seed>;
+  /** Told when the state to begin with is written; it counts from the first block on. */
+  readonly onSeeded?: (() => void) | undefined;
   /** Balances that no log tells: of holdings of tokens that are older than the index. May fail. */
   readonly askBalances: (questions: readonly BalanceQuestion[]) => Promise<readonly BalanceAnswer[]>;
   /** What the bank module calls tokens, of those that it can tell now. Must not fail. */
@@ -177,6 +179,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       await writeBatch(batch, (token) => ({ complete, denom: denoms.get(token) }));
       last_ord = batch.last_ord;
     }
+    options.onSeeded?.();
     return { ...nothing, last_ord, seed_height: seed.height };
   };
 

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { eventually } from '../support/block.js';
+import { uniquePrefix } from '../support/database.js';
+import {
+  followBlock,
+  holdersOf,
+  type Ledger,
+  type ModelBlock,
+  type ModelIndex,
+  modelAccounts,
+  modelChain,
+  modelGenesis,
+  modelTokens,
+} from '../support/richlist-model.js';
+import { startTestService, type TestService } from '../support/richlist-service.js';
+
+const [bank, ibc] = modelTokens as [string, string];
+
+function chainOf(seed: number, count: number): ModelBlock[] {
+  const chain = modelChain(seed, modelGenesis());
+  const blocks: ModelBlock[] = [];
+  while (blocks.length < count) blocks.push(chain.next(blocks.at(-1)));
+  return blocks;
+}
+
+function summed(blocks: readonly ModelBlock[]): Ledger {
+  const index: ModelIndex = { at: new Map(), height: 0 };
+  for (const block of blocks) followBlock(index, block, 1);
+  return index.at.get(blocks.length) as Ledger;
+}
+
+describe('the state that the rich list begins with', function () {
+  this.timeout(120_000);
+  let service: TestService | undefined;
+  afterEach(async () => {
+    await service?.stop();
+    service = undefined;
+  });
+
+  async function expectLists(running: TestService, ledger: Ledger): Promise<void> {
+    for (const token of [bank, ibc])
+      assert.deepEqual(await running.holders(`0x${token}`), holdersOf(ledger, token), token);
+  }
+
+  /** Accounts that hold something that the logs do not tell of. */
+  const silent = (blocks: readonly ModelBlock[]): string[] =>
+    modelAccounts.filter(
+      (account) =>
+        (blocks[0]?.truth.get(`${bank}${account}`) ?? 0n) > 0n ||
+        (blocks[0]?.truth.get(`${ibc}${account}`) ?? 0n) > 0n,
+    );
+
+  it('has holders without an entry in the auth module', async () => {
+    const blocks = chainOf(21, 3);
+    const without_account = silent(blocks).slice(1, 4);
+    assert.ok(without_account.length > 0);
+    service = await startTestService(blocks, { troubles: { without_account } });
+    await service.reaches(3);
+    await expectLists(service, summed(blocks));
+  });
+
+  for (const owners of ['unimplemented', 'html'] as const)
+    it(`is begun with all the same where the node does not know owners (${owners}), which is counted`, async () => {
+      const blocks = chainOf(22, 3);
+      service = await startTestService(blocks, { troubles: { owners } });
+      await service.reaches(3);
+      await expectLists(service, summed(blocks));
+      const { values } = await service.metrics.problems.get();
+      assert.ok(values.some(({ labels, value }) => labels.kind === 'holders_unknown' && value > 0));
+    });
+
+  it('shows that it is being read, and is read anew, exactly, after an end in the middle', async () => {
+    const blocks = chainOf(23, 10);
+    const env = { CLICKHOUSE_DATABASE: uniquePrefix(), SEED_CONCURRENCY: '1' };
+    let writes = 0;
+    let let_go = (): void => {};
+    const fault = async (point: string): Promise<void> => {
+      if (!point.startsWith('richlist write')) return;
+      writes += 1;
+      // In the middle of the second part: the first is written.
+      if (writes === 9)
+        await new Promise<void>((resolve) => {
+          let_go = resolve;
+        });
+    };
+    service = await startTestService(blocks, { env, fault });
+    const first = service;
+    await eventually(async () => writes >= 9, 'the second part');
+    const { ready, reason } = first.process.readiness();
+    assert.equal(ready, false);
+    assert.match(reason, /being read at height 1: \d+ accounts, \d+ balances so far/);
+    const { values } = await first.metrics.seededBalances.get();
+    assert.ok((values[0]?.value ?? 0) > 0);
+    const stopping = first.stop();
+    let_go();
+    await stopping;
+    service = await startTestService(blocks, { env });
+    await service.reaches(10);
+    await expectLists(service, summed(blocks));
+    assert.deepEqual(service.process.readiness(), { ready: true, reason: '' });
+  });
+});
