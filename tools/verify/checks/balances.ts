@@ -3,6 +3,7 @@ import { NodeError, parseNodeJson } from '../../../services/common/chain/endpoin
 import { callEvm, hexHeight } from '../../../services/common/chain/evm.js';
 import { type Difference, differencesOf, type Findings, type Sides, type StateCheck } from '../check.js';
 import { lasting } from '../lasting.js';
+import { supplyNotes } from './supply.js';
 
 interface Holder {
   readonly account: string;
@@ -14,20 +15,21 @@ const [atOnce, pageSize] = [8, 1_000];
 
 /**
  * The rich list: for accounts that the node knows, their balance of every bank denom, and for
- * holders that are listed, what the token's contract says; all at the height of the rich list.
+ * holders that are listed, what the token's contract says; all at the height of the rich list. A
+ * note says where the holders together do not have what there is of a token.
  */
 export const balances: StateCheck = {
   name: 'balances',
   appliesTo: ({ vm_type, rest, json_rpc, rich_list_height }) =>
     vm_type === 'evm' && rest.urls.length > 0 && json_rpc.urls.length > 0 && rich_list_height > 0,
   async run(sides, most) {
-    let compared = 0;
+    let [compared, notes]: [number, readonly string[]] = [0, []];
     const differences = await lasting(sides.signal, async () => {
       const found = await compareAll(sides, most);
-      compared = found.compared;
+      [compared, notes] = [found.compared, found.notes ?? []];
       return found.differences;
     });
-    return { compared, differences };
+    return { compared, differences, notes };
   },
 };
 
@@ -54,16 +56,18 @@ async function compareAll(sides: Sides, most: number | undefined): Promise<Findi
     expected.set(denom, await contractAmounts(sides, contract, asked, height));
   }
 
-  const differences: Difference[] = [];
+  const [differences, notes]: [Difference[], string[]] = [[], []];
   let compared = 0;
   for (const [denom, node] of expected) {
     const holders = await api.list<Holder>(`/indexer/richlist/v1/${encodeURIComponent(denom)}`, 'holders');
     const index = new Map(holders.map(({ account, amount }) => [account, amount]));
     const others = [...index.keys()].filter((account) => !node.has(account)).slice(0, most);
     const contract = contracts.get(denom);
-    if (contract !== undefined)
+    if (contract !== undefined) {
       for (const [account, amount] of await contractAmounts(sides, contract, others, height))
         node.set(account, amount);
+      notes.push(...(await supplyNotes(sides, denom, contract, height, index.values())));
+    }
     for (const [account, amount] of node) {
       const own = index.get(account) ?? '0';
       if (own !== '0' || amount !== '0') compared += 1;
@@ -72,7 +76,7 @@ async function compareAll(sides: Sides, most: number | undefined): Promise<Findi
       );
     }
   }
-  return { compared, differences };
+  return { compared, differences, notes };
 }
 
 /** What accounts hold of every bank denom. */
