@@ -18,7 +18,7 @@ import type { DetailSource } from './enrich/source.js';
 import { wasmSource } from './enrich/wasm.js';
 import { createNftIndex } from './index.js';
 import { ingest } from './ingest/ingest.js';
-import { createLook } from './read/look.js';
+import { lookOf } from './read/look.js';
 import type { Reader } from './read/reader.js';
 import { copiedTables } from './store/tables.js';
 
@@ -59,6 +59,7 @@ function openNftTables(options: RebuildableNftOptions, opened: OpenOptions<NftTa
   const vm = config.VM_TYPE;
   const index = createNftIndex(database, target);
   const { head } = index;
+  const look = lookOf(database, index.tables, head);
   const earlier = () => (isInUse() ? undefined : earlierIn({ ...opened.inUse().reader, database: writer }));
   const beginsLate = async (): Promise<boolean> =>
     (await callRpc(blocks.getStatus.bind(blocks), {}, { deadline: Date.now() + 5_000, signal }))
@@ -75,7 +76,7 @@ function openNftTables(options: RebuildableNftOptions, opened: OpenOptions<NftTa
   let hindrance = 'the block service has not answered yet';
   let asked = { height: 0, generation: -1 };
   return {
-    reader: index.reader,
+    reader: config.ROLE === 'serve' ? { ...index.reader, look } : index.reader,
     hindrance: () => hindrance,
     retryDetails: (collection) => retryFailed(index, store, collection),
     get tip() {
@@ -87,7 +88,7 @@ function openNftTables(options: RebuildableNftOptions, opened: OpenOptions<NftTa
     },
     reviseAbove: (revision) => head.reviseAbove(revision),
     ring: () => head.bell.ring(),
-    look: createLook(database, index.tables, head),
+    look,
     ingest: () =>
       ingest({
         config,

@@ -1,7 +1,7 @@
 import type { Database } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
 import { createHead, type Head } from './read/head.js';
-import { lookAtTables } from './read/look.js';
+import { lookOf } from './read/look.js';
 import { createRanks } from './read/ranks.js';
 import type { Reader } from './read/reader.js';
 import { createShownMemory } from './read/shown.js';
@@ -31,7 +31,7 @@ export interface NftIndex {
 /** Opens the NFTs of a target as far as they are; its tables must have been migrated. */
 export async function openNftIndex(database: Database, target: Target): Promise<NftIndex> {
   const index = createNftIndex(database, target);
-  await lookAtTables(database, index.tables, index.head);
+  await lookOf(database, index.tables, index.head)();
   return index;
 }
 

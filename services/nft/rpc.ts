@@ -168,27 +168,41 @@ function pastHandlers(
     return height === 0 ? reading : { ...reading, end: endOf(height) };
   };
 
+  /** Makes what throws once the chain has been rolled back since. */
+  const chainOf = ({ head, look }: Reading): (() => Promise<void>) => {
+    const { rollbacks } = head;
+    return async () => {
+      await look?.();
+      if (head.rollbacks !== rollbacks)
+        throw new RpcError(status.ABORTED, 'the chain was rolled back meanwhile: ask again');
+    };
+  };
+
   /** Batches of a stream, as long as they are of one chain. */
   const guarded = async function* <T>(
-    { head }: Reading,
+    reading: Reading,
     batches: AsyncIterable<T[]>,
     { signal }: CallContext,
   ): AsyncGenerator<T[]> {
-    const { rollbacks } = head;
+    const check = chainOf(reading);
     for await (const batch of batches) {
       if (signal.aborted) return;
       // Not a mere end: what was sent would be taken for everything.
       if (options.stopping.aborted) throw new RpcError(status.UNAVAILABLE, 'the service is stopping');
-      if (head.rollbacks !== rollbacks)
-        throw new RpcError(status.ABORTED, 'the chain was rolled back meanwhile: ask again');
+      await check();
       yield batch;
     }
+    // A rollback may have taken what would have come.
+    await check();
   };
 
   return {
     getTokenOwner: unary(options, async ({ collection_addr, token_id, height }, call) => {
       const collection = checkAddress('collection_addr', collection_addr, account_prefix);
-      const found = await readOwner(beginAt(height, call), collection, tokenKey(token_id));
+      const reading = beginAt(height, call);
+      const check = chainOf(reading);
+      const found = await readOwner(reading, collection, tokenKey(token_id));
+      await check();
       if (found === undefined) throw notFound(`there was no token ${token_id} in ${collection_addr}`);
       return { owner: show.owner(found.owner), since_height: found.since };
     }),

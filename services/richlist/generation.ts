@@ -12,7 +12,7 @@ import { ingest } from './ingest/ingest.js';
 import { createNaming } from './ingest/names.js';
 import { writerOptions } from './ingest/writer.js';
 import { createRichlistIndex } from './open.js';
-import { lookAtTables } from './read/look.js';
+import { lookOf } from './read/look.js';
 import type { Reader } from './read/reader.js';
 import { copiedTables } from './store/tables.js';
 
@@ -53,6 +53,7 @@ function openRichlistTables(
   const { target, database, writer, isInUse, signal } = opened;
   const index = createRichlistIndex(database, target);
   const { tables, head } = index;
+  const look = lookOf(database, tables, head);
   const earlier = () => (isInUse() ? undefined : { ...opened.inUse().reader, database: writer });
   let seeding = '';
   const onSeeding = (progress: string): void => {
@@ -74,7 +75,7 @@ function openRichlistTables(
       },
     });
   return {
-    reader: index.reader,
+    reader: config.ROLE === 'serve' ? { ...index.reader, look } : index.reader,
     // On other rollups it has nothing to do but to say so.
     hindrance: () => (config.VM_TYPE === 'evm' ? hindrance || seeding : ''),
     get tip() {
@@ -86,7 +87,7 @@ function openRichlistTables(
     },
     reviseAbove: (revision) => head.reviseAbove(revision),
     ring: () => head.bell.ring(),
-    look: () => lookAtTables(database, tables, head),
+    look,
     ingest: () => (config.VM_TYPE === 'evm' ? follow() : Promise.resolve()),
     hold: (work) => store.hold(work),
     hashes: (from, to) => store.hashes(from, to),

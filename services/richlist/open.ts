@@ -1,7 +1,7 @@
 import type { Database } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
 import { createHead, type Head } from './read/head.js';
-import { lookAtTables } from './read/look.js';
+import { lookOf } from './read/look.js';
 import type { Reader } from './read/reader.js';
 import { createRichlistStore, type RichlistStore, type StoreOptions } from './store/store.js';
 import { type Tables, tablesOf } from './store/tables.js';
@@ -28,7 +28,7 @@ export interface RichlistIndex {
 /** Opens the rich list of a target as far as it is; its tables must have been migrated. */
 export async function openRichlistIndex(database: Database, target: Target): Promise<RichlistIndex> {
   const index = createRichlistIndex(database, target);
-  await lookAtTables(database, index.tables, index.head);
+  await lookOf(database, index.tables, index.head)();
   return index;
 }
 

@@ -16,7 +16,7 @@ import type { TxConfig } from './config.js';
 import { ingest } from './ingest/ingest.js';
 import { resolveStoresFrom } from './ingest/stores.js';
 import { createHead } from './read/head.js';
-import { lookAtTables } from './read/look.js';
+import { lookOf } from './read/look.js';
 import { createReader, type Reader } from './read/reader.js';
 import { takeOver, takeOverRecovered } from './read/take-over.js';
 import { readPosition } from './store/cursor.js';
@@ -59,6 +59,7 @@ function openTxTables(options: RebuildableTxOptions, opened: OpenOptions): TxTab
   const { config, blocks, rest, log, metrics } = options;
   const { target, database, writer, isInUse, signal } = opened;
   const [tables, head] = [tablesOf(target), createHead()];
+  const look = lookOf(database, tables, head);
   const reader = createReader({
     database,
     tables,
@@ -66,6 +67,7 @@ function openTxTables(options: RebuildableTxOptions, opened: OpenOptions): TxTab
     cacheBytes: config.BODY_CACHE_MB * 1024 * 1024,
     atOnce: config.CLICKHOUSE_URL === '' ? atOnceEmbedded : atOnceServer,
     writesToo: config.ROLE !== 'serve',
+    look: config.ROLE === 'serve' ? look : undefined,
   });
   const store = createTxStore({
     database: writer,
@@ -90,7 +92,7 @@ function openTxTables(options: RebuildableTxOptions, opened: OpenOptions): TxTab
     },
     reviseAbove: (revision) => head.reviseAbove(revision),
     ring: () => head.bell.ring(),
-    look: () => lookAtTables(database, tables, head),
+    look,
     ingest: () =>
       ingest({
         config,

@@ -1,28 +1,25 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import { createLook } from '../../common/look.js';
 import { readCursor, readHashes } from '../store/cursor.js';
 import type { Tables } from '../store/tables.js';
 import type { Head } from './head.js';
 
 /** Makes what keeps a head as the tables have it, where another process writes them: one look. */
-export function createLook(database: Database, tables: Tables, head: Head): () => Promise<void> {
+export function lookOf(database: Database, tables: Tables, head: Head): () => Promise<void> {
+  const lookAtBlocks = createLook({
+    position: () => head.cursor,
+    read: () => readCursor(database, tables),
+    hashes: (from, to) => readHashes(database, tables, from, to),
+    advance: head.advance,
+    cutTo: head.cutTo,
+  });
   let version = 0;
   return async () => {
-    await lookAtTables(database, tables, head);
+    await lookAtBlocks();
     const learnt = await readDetailsVersion(database, tables);
     if (learnt !== version) head.learn();
     version = learnt;
   };
-}
-
-/** Takes over how far the tables are. A block that is gone or another one means a rollback. */
-export async function lookAtTables(database: Database, tables: Tables, head: Head): Promise<void> {
-  const before = head.cursor;
-  const next = await readCursor(database, tables);
-  if (next.hash === before.hash) return;
-  const [same] =
-    before.height === 0 ? [before] : await readHashes(database, tables, before.height, before.height);
-  if (same?.hash === before.hash) head.advance(next);
-  else head.cutTo(next);
 }
 
 /** Every write of details ends with a row of `asked`; on Move blocks name collections too. */

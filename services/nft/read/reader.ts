@@ -11,6 +11,11 @@ export interface Reader {
   readonly head: Head;
   readonly ranks: Ranks;
   readonly shown: ShownMemory;
+  /**
+   * Where another process writes the tables: takes over how far they are. What was read before
+   * is of one chain if no rollback shows then, since the cursor is what a rollback takes first.
+   */
+  readonly look?: (() => Promise<void>) | undefined;
 }
 
 /** What one call reads with: the same end of the chain in all its statements. */

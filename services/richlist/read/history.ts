@@ -36,19 +36,22 @@ export function momentOf({ head }: Reader, from: number, to: number): Moment {
   return moment;
 }
 
-/** The balance of an account after a block: one short read. */
+/** The balance of an account after a block: one short read. @throws RpcError ABORTED */
 export async function balanceAt(
-  { database, tables }: Reader,
+  reader: Reader,
   token: string,
   account: string,
-  { to, position }: Moment,
+  moment: Moment,
   call: Call,
 ): Promise<GetBalanceResponse> {
+  const { database, tables } = reader;
+  const { to, position } = moment;
   const [row] = await database.rows<{ balance: string; at: number }>(
     `SELECT toString(c.amount) AS balance, c.height AS at FROM ${tables.of('changes')} AS c WHERE token = {token:String} AND account = {account:String} AND c.ord <= {upTo:UInt64} AND c.height <= {height:UInt64} ORDER BY token DESC, account DESC, c.ord DESC LIMIT 1`,
     { token, account, upTo: position.last_ord, height: to },
     { name: 'richlist.balance_at', ...call },
   );
+  await checkMoment(reader, moment);
   return { amount: row?.balance ?? '0', height: to, changed_height: row?.at ?? 0 };
 }
 
@@ -65,10 +68,11 @@ export async function* holdersAt(
       { token, above, upTo, last_ord: moment.position.last_ord, height: moment.to },
       { name: 'richlist.holders_at', ...call },
     );
-    checkMoment(reader, moment);
+    await checkMoment(reader, moment);
     if (rows.length > 0)
       yield rows.map(({ account, balance }) => ({ account: `0x${account}`, amount: balance }));
   }
+  await checkMoment(reader, moment);
 }
 
 /** Every change in a window of heights, account by account. @throws RpcError ABORTED */
@@ -89,7 +93,7 @@ export async function* changesBetween(
       { token, above, upTo, last_ord: moment.position.last_ord, from: moment.from, to: moment.to },
       { name: 'richlist.changes', ...call },
     );
-    checkMoment(reader, moment);
+    await checkMoment(reader, moment);
     if (rows.length > 0)
       yield rows.map(({ account, at, balance, is_heal }) => ({
         account: `0x${account}`,
@@ -98,6 +102,7 @@ export async function* changesBetween(
         is_heal: Boolean(is_heal),
       }));
   }
+  await checkMoment(reader, moment);
 }
 
 /** Ranges of accounts that ever held a token, in order. */
@@ -119,7 +124,8 @@ async function* accountRanges(
 }
 
 /** @throws RpcError ABORTED when the chain was rolled back since: what was sent may be void. */
-function checkMoment({ head }: Reader, { revision }: Moment): void {
+async function checkMoment({ head, look }: Reader, { revision }: Moment): Promise<void> {
+  await look?.();
   if (head.revision !== revision)
     throw new RpcError(status.ABORTED, 'the chain was rolled back while its balances were read');
 }

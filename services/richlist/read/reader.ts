@@ -7,4 +7,9 @@ export interface Reader {
   readonly database: Database;
   readonly tables: Tables;
   readonly head: Head;
+  /**
+   * Where another process writes the tables: takes over how far they are. What was read before
+   * is of one chain if no rollback shows then, since the cursor is what a rollback takes first.
+   */
+  readonly look?: (() => Promise<void>) | undefined;
 }

@@ -41,13 +41,14 @@ const [fewestBodies, mostBodies] = [32, 500];
  * @throws RpcError OUT_OF_RANGE when a block is not indexed, ABORTED when the chain is rolled back.
  */
 export async function* readWindow(
-  { database, tables, head }: Reader,
+  { database, tables, head, look }: Reader,
   from: number,
   to: number,
   call: Call,
 ): AsyncGenerator<StoredTxs, void, undefined> {
   const began = head.revision;
-  const checkChain = (): void => {
+  const checkChain = async (): Promise<void> => {
+    await look?.();
     if (head.revision !== began)
       throw new RpcError(status.ABORTED, 'the chain was rolled back while its txs were read');
   };
@@ -58,7 +59,7 @@ export async function* readWindow(
       { first, last },
       { name: 'tx.window_blocks', ...call },
     );
-    checkChain();
+    await checkChain();
     const missing = rows.findIndex(({ height }, index) => height !== first + index);
     if (rows.length !== last - first + 1)
       throw new RpcError(
@@ -79,7 +80,7 @@ export async function* readWindow(
         { next, end },
         { name: 'tx.window_bodies', ...call },
       );
-      checkChain();
+      await checkChain();
       for (const rows = readRowBinary(answer); rows.more(); ) found.push(rows.bytes());
       if (found.length !== end - first + 1)
         throw new RpcError(status.UNAVAILABLE, `the txs ${next} to ${end} are not all there: ask again`);

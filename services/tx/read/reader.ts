@@ -17,6 +17,11 @@ export interface Reader {
   readonly accounts: Accounts;
   readonly blockRanges: BlockRanges;
   readonly messages: Messages;
+  /**
+   * Where another process writes the tables: takes over how far they are. What was read before
+   * is of one chain if no rollback shows then, since the cursor is what a rollback takes first.
+   */
+  readonly look?: (() => Promise<void>) | undefined;
 }
 
 export interface ReaderOptions {
@@ -29,6 +34,8 @@ export interface ReaderOptions {
   readonly atOnce: number;
   /** Whether this process writes the tables, and tells what it has written. */
   readonly writesToo: boolean;
+  /** See `Reader`. */
+  readonly look?: (() => Promise<void>) | undefined;
 }
 
 /** Memory for 100,000 hashes is about 20 MB. */
@@ -46,5 +53,6 @@ export function createReader(options: ReaderOptions): Reader {
     accounts: createAccounts(options),
     blockRanges: createBlockRanges(database, tables, atOnce),
     messages: createMessages(database, tables, head),
+    look: options.look,
   };
 }

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { status } from '@grpc/grpc-js';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { RpcError } from '../../services/common/errors.js';
+import { lookOf as lookAtNfts } from '../../services/nft/read/look.js';
+import { startReading } from '../../services/nft/read/reader.js';
+import { listTokensByCollection } from '../../services/nft/read/token-lists.js';
+import { balanceAt, changesBetween, holdersAt, momentOf } from '../../services/richlist/read/history.js';
+import { listHolders } from '../../services/richlist/read/holders.js';
+import { lookOf as lookAtRichlist } from '../../services/richlist/read/look.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+import { modelOf, randomNfts } from '../support/nft-model.js';
+import { migrateNft, openNft } from '../support/nft-tables.js';
+import { modelChain, modelGenesis, modelTokens } from '../support/richlist-model.js';
+import { openTestRichlist, seedOf } from '../support/richlist-tables.js';
+
+const page = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
+const isAborted = (error: unknown) => error instanceof RpcError && error.code === status.ABORTED;
+
+async function all<T>(batches: AsyncIterable<T[]>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const batch of batches) items.push(...batch);
+  return items;
+}
+
+describe('a process that only serves', function () {
+  this.timeout(120_000);
+  let database: Database;
+  before(async () => {
+    database = await testDatabase();
+  });
+
+  it('follows the rich list of another one, and answers about the past of one chain only', async () => {
+    const prefix = uniquePrefix();
+    const chain = modelChain(31, modelGenesis());
+    const blocks = [chain.next(undefined)];
+    while (blocks.length < 30) blocks.push(chain.next(blocks.at(-1)));
+    const truth = blocks[0]?.truth ?? new Map();
+    const { store } = await openTestRichlist(database, prefix, {
+      openSeed: async (height) => ({ height, balances: () => seedOf(truth) }),
+    });
+    await store.recover();
+    await store.writeBlocks(blocks.slice(0, 20));
+    const { index } = await openTestRichlist(database, prefix);
+    const reader = { ...index.reader, look: lookAtRichlist(database, index.tables, index.head) };
+    const token = modelTokens[0] as string;
+    const moment = momentOf(reader, 20, 20);
+    const before = await all(holdersAt(reader, token, moment, {}));
+    assert.ok(before.length > 0);
+
+    // More blocks change nothing about the past; what is shown moves with them.
+    await store.writeBlocks(blocks.slice(20));
+    assert.deepEqual(await all(holdersAt(reader, token, moment, {})), before);
+    assert.equal(index.head.position.height, 30);
+    const ours = await listHolders(reader, token, page, {});
+    assert.deepEqual(ours.holders, (await listHolders(reader, token, page, {})).holders);
+
+    // The head has not been looked at since: the rows that are gone are not taken for nothing.
+    const { revision } = index.head;
+    const top = momentOf(reader, 1, 30);
+    await store.unwind(5);
+    await assert.rejects(all(holdersAt(reader, token, top, {})), isAborted);
+    assert.ok(index.head.revision > revision);
+    assert.equal(index.head.position.height, 5);
+    await assert.rejects(all(changesBetween(reader, token, top, {})), isAborted);
+    await assert.rejects(balanceAt(reader, token, 'a'.repeat(40), top, {}), isAborted);
+    const again = momentOf(reader, 5, 5);
+    assert.ok((await all(holdersAt(reader, token, again, {}))).length > 0);
+  });
+
+  it('shows the collections that another one learns of, and its lists after a rollback', async () => {
+    const prefix = uniquePrefix();
+    await migrateNft(database, prefix);
+    const writer = await openNft(database, prefix, { fewGone: 1 });
+    await writer.store.recover();
+    const chain = randomNfts(5);
+    const blocks = [chain.next(undefined)];
+    while (blocks.length < 40) blocks.push(chain.next(blocks.at(-1)));
+    await writer.store.writeBlocks(blocks.slice(0, 25));
+    const { index } = await openNft(database, prefix);
+    const look = lookAtNfts(database, index.tables, index.head);
+    await look();
+
+    /** Every list of a collection here and where they are written. */
+    const compare = async (count: number): Promise<number> => {
+      await look();
+      let shown = 0;
+      for (const collection of modelOf(blocks.slice(0, count)).births.keys())
+        for (const order of ['token_id', 'height'] as const) {
+          const query = { token_id: '', order, page };
+          const ours = await listTokensByCollection(startReading(index.reader, {}), collection, query);
+          const theirs = await listTokensByCollection(
+            startReading(writer.index.reader, {}),
+            collection,
+            query,
+          );
+          assert.deepEqual(ours, theirs);
+          shown += ours.items.length;
+        }
+      return shown;
+    };
+    // Nothing has a name yet; then all have, without a new block.
+    assert.equal(await compare(25), 0);
+    await writer.learn();
+    assert.ok((await compare(25)) > 0);
+    await writer.store.writeBlocks(blocks.slice(25));
+    await writer.learn();
+    await compare(40);
+    await writer.store.unwind(12);
+    await writer.learn();
+    const { rollbacks } = index.head;
+    await compare(12);
+    assert.equal(index.head.rollbacks, rollbacks + 1);
+    await writer.store.writeBlocks(blocks.slice(12, 30));
+    await writer.learn();
+    assert.ok((await compare(30)) > 0);
+  });
+});
