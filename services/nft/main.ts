@@ -1,16 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import { createEndpoints } from '../common/chain/endpoints.js';
-import { type Database, DatabaseUnavailable } from '../common/clickhouse/database.js';
+import type { Database } from '../common/clickhouse/database.js';
 import { measured, openDatabase } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
 import type { FaultPoint } from '../common/fault.js';
 import { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
-import { runUntilSignal, type Stoppable, sleep, stopAll } from '../common/lifecycle.js';
+import { runUntilSignal, type Stoppable, stopAll } from '../common/lifecycle.js';
 import { hostPort } from '../common/listen.js';
 import { createLog, type Log } from '../common/log.js';
 import { createMetrics, type Metrics } from '../common/metrics.js';
 import { type Readiness, serveOps } from '../common/ops.js';
 import { isMainModule } from '../common/paths.js';
+import { startOnceReachable } from '../common/reachable.js';
 import { openGenerations } from '../common/reindex/open.js';
 import { reindexService } from '../common/reindex/rpc.js';
 import { connectRpc } from '../common/rpc/client.js';
@@ -111,27 +112,6 @@ export async function startNft(dependencies: NftDependencies): Promise<NftProces
   };
 }
 
-/** How long to wait for a database that does not answer, in milliseconds. */
-const databaseWait_ms = 1_000;
-
-/** Starts, and starts again while the database does not answer. */
-async function startOnceReachable(
-  dependencies: NftDependencies,
-  signal: AbortSignal,
-  onWait: (reason: string) => void,
-): Promise<NftProcess> {
-  for (;;) {
-    try {
-      return await startNft(dependencies);
-    } catch (error) {
-      if (!(error instanceof DatabaseUnavailable) || signal.aborted) throw error;
-      onWait(error.message);
-      dependencies.log.warn(`waiting for the database: ${error.message}`);
-      await sleep(databaseWait_ms, signal);
-    }
-  }
-}
-
 /** Runs the nft service alone. */
 async function main(): Promise<void> {
   const log = createLog('info');
@@ -149,8 +129,12 @@ async function main(): Promise<void> {
     );
     const database = await openDatabase(config);
     const addresses = [hostPort(config.HOST, config.GRPC_PORT)];
-    nft = await startOnceReachable({ config, database, log, metrics, addresses }, signal, (why) => {
-      reason = why;
+    nft = await startOnceReachable(() => startNft({ config, database, log, metrics, addresses }), {
+      log,
+      signal,
+      onWait: (why) => {
+        reason = why;
+      },
     });
     log.info({ grpc: nft.address, ops: ops.port }, 'the nft service is up');
     const running = nft;

@@ -1,4 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import { splitLines } from '../../common/clickhouse/parts.js';
 import type { FaultPoint } from './remove.js';
 import type { TableRows } from './rows.js';
 import type { TableName, Tables } from './tables.js';
@@ -24,15 +25,8 @@ export async function insertInto(
   lines: readonly string[],
   fault: FaultPoint,
 ): Promise<void> {
-  for (let start = 0; start < lines.length; ) {
-    let [end, characters] = [start, 0];
-    while (end < lines.length && end - start < linesAtOnce) {
-      characters += (lines[end] as string).length;
-      if (end > start && characters > charactersAtOnce) break;
-      end += 1;
-    }
+  for (const part of splitLines(lines, charactersAtOnce, linesAtOnce)) {
     await fault(`write ${name}`);
-    await database.insert(tables.of(name), lines.slice(start, end).join('\n'), { name: `nft.write_${name}` });
-    start = end;
+    await database.insert(tables.of(name), part.join('\n'), { name: `nft.write_${name}` });
   }
 }

@@ -1,3 +1,4 @@
+import { claimChain } from '../../common/claim.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import type { Cursor } from '../../common/consume.js';
@@ -6,7 +7,6 @@ import { createMutex } from '../../common/mutex.js';
 import { createSlices } from '../../common/slices.js';
 import type { DecodeOptions, NftBlock } from '../decode/types.js';
 import { addBlock, emptyBatch } from './batch.js';
-import { claimChain } from './chain.js';
 import { nothing, readCursor, readHashes } from './cursor.js';
 import { type Details, readVersion, saveDetailsBelow, writeDetails } from './details.js';
 import { insertAll, insertInto } from './insert.js';
@@ -153,7 +153,14 @@ export function createNftStore(options: StoreOptions): NftStore {
   };
 
   return {
-    claim: (chain_id, vm_type) => exclusive(() => claimChain(database, tables, chain_id, vm_type)),
+    claim: (chain_id, vm_type) =>
+      exclusive(() =>
+        claimChain(
+          { database, table: tables.of('chain'), what: 'the NFTs', name: 'nft.claim' },
+          chain_id,
+          vm_type,
+        ),
+      ),
     get cursor() {
       return cursor;
     },

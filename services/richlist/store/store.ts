@@ -1,5 +1,7 @@
+import { claimChain } from '../../common/claim.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
+import { splitLines } from '../../common/clickhouse/parts.js';
 import type { Cursor } from '../../common/consume.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
@@ -9,12 +11,10 @@ import type { BalanceAnswer, BalanceQuestion } from '../node/erc20.js';
 import type { Seed } from '../node/seed.js';
 import { type Holding, type HoldingKey, holdingKey, holdingOf } from './balance.js';
 import { checkFollows, splitBlocks } from './batches.js';
-import { claimChain } from './chain.js';
 import { nothing, type Position, readHashes, readPosition } from './cursor.js';
 import { changesOfBlocks, type FoldStart, firstQuestions } from './fold.js';
 import { type Compared, healsOf } from './heal.js';
 import { createKnown } from './known.js';
-import { splitLines } from './lines.js';
 import { createRanks } from './ranks.js';
 import { cutAbove, type FaultPoint } from './remove.js';
 import { addChange, type Batch, balanceRows, holderRows, movesOf, startBatch } from './rows.js';
@@ -90,6 +90,9 @@ export interface RichlistStore {
   readonly revision: number;
 }
 
+/** One insert's text, and the rows that it holds at most. */
+const [charactersAtOnce, linesAtOnce] = [3 * 1024 * 1024, 50_000];
+
 /** Memory for 300,000 balances is about 90 MB. */
 const defaultCapacity = 300_000;
 
@@ -109,9 +112,12 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   let hasFailed = false;
 
   const insert = async (name: TableName, lines: readonly string[]): Promise<void> => {
-    for (const text of splitLines(lines)) {
+    for (const part of splitLines(lines, charactersAtOnce, linesAtOnce)) {
       await fault(`write ${name}`);
-      await database.insert(tables.of(name), text, { name: `richlist.write_${name}`, priority: 'write' });
+      await database.insert(tables.of(name), part.join('\n'), {
+        name: `richlist.write_${name}`,
+        priority: 'write',
+      });
     }
   };
 
@@ -253,7 +259,19 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   };
 
   return {
-    claim: (chain_id, vm_type) => exclusive(() => claimChain(database, tables, chain_id, vm_type)),
+    claim: (chain_id, vm_type) =>
+      exclusive(() =>
+        claimChain(
+          {
+            database,
+            table: tables.of('chain'),
+            what: 'the holders of the rich list',
+            name: 'richlist.claim',
+          },
+          chain_id,
+          vm_type,
+        ),
+      ),
     get position() {
       return position;
     },

@@ -1,3 +1,4 @@
+import { splitLines as splitParts } from '../../common/clickhouse/parts.js';
 import type { DecodedBlock } from '../decode/types.js';
 import type { Position } from './cursor.js';
 import type { DecodedTrace } from './rows.js';
@@ -24,21 +25,9 @@ export function splitTraces(traces: readonly DecodedTrace[]): DecodedTrace[][] {
   return split(traces, (trace) => trace.frames);
 }
 
-/** Cuts lines into texts of a bearable length; a line is never cut. */
-export function splitLines(lines: readonly string[]): string[][] {
-  const parts: string[][] = [];
-  let [part, characters]: [string[], number] = [[], 0];
-  for (const line of lines) {
-    if (part.length > 0 && (characters + line.length > insertCharacters || part.length >= linesAtOnce)) {
-      parts.push(part);
-      [part, characters] = [[], 0];
-    }
-    part.push(line);
-    characters += line.length;
-  }
-  if (part.length > 0) parts.push(part);
-  return parts;
-}
+/** Cuts lines into what one insert writes. */
+export const splitLines = (lines: readonly string[]): string[][] =>
+  splitParts(lines, insertCharacters, linesAtOnce);
 
 /** @throws Error unless the blocks are those right after a position, in order. */
 export function checkFollows(position: Position, blocks: readonly DecodedBlock[]): void {

@@ -1,3 +1,4 @@
+import { claimChain } from '../../common/claim.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import type { Lines } from '../../common/clickhouse/lines.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
@@ -9,7 +10,6 @@ import { createSlices } from '../../common/slices.js';
 import type { DecodedBlock } from '../decode/types.js';
 import { type AccountHead, type ListKey, readAccountHeads, readAllHeads } from './account-heads.js';
 import { checkFollows, checkTraces, splitBlocks, splitLines, splitTraces } from './batches.js';
-import { claimChain } from './chain.js';
 import { nothing, type Position, readHashes, readPosition } from './cursor.js';
 import { createHeads } from './heads.js';
 import { createMsgSets, type MsgSets, readMsgSets } from './msg-sets.js';
@@ -206,7 +206,14 @@ export function createTxStore(options: StoreOptions): TxStore {
   };
 
   return {
-    claim: (chain_id, vm_type) => exclusive(() => claimChain(database, tables, chain_id, vm_type)),
+    claim: (chain_id, vm_type) =>
+      exclusive(() =>
+        claimChain(
+          { database, table: tables.of('chain'), what: 'the txs', name: 'tx.claim' },
+          chain_id,
+          vm_type,
+        ),
+      ),
     get position() {
       return position;
     },

@@ -1,0 +1,52 @@
+import { type Bell, createBell } from './signal.js';
+
+/** How far calls may read a service's tables, in memory. */
+export interface Head<Position> {
+  readonly position: Position;
+  /** Changes whenever answers about the past may have changed (a rollback), and with every start. */
+  readonly revision: number;
+  /** Rings at every change. */
+  readonly bell: Bell;
+  /** More is whole. */
+  advance(position: Position): void;
+  /** The chain was rolled back, to a position: what was read above it is void. */
+  cutTo(position: Position): void;
+  /** Moves the revision above that of another head, in whose place this one is shown from now on. */
+  reviseAbove(other: number): void;
+}
+
+/**
+ * Makes a head.
+ *
+ * @param nothing the position of empty tables.
+ * @param parts what positions differ by when there is more to see.
+ */
+export function createHead<Position>(nothing: Position, parts: readonly (keyof Position)[]): Head<Position> {
+  const bell = createBell();
+  let position = nothing;
+  // Another one than before a restart: a rollback may have happened while nobody looked.
+  let revision = Date.now();
+  return {
+    bell,
+    get position() {
+      return position;
+    },
+    get revision() {
+      return revision;
+    },
+    advance(next) {
+      const moved = parts.some((part) => next[part] !== position[part]);
+      position = next;
+      if (moved) bell.ring();
+    },
+    cutTo(next) {
+      position = next;
+      revision += 1;
+      bell.ring();
+    },
+    reviseAbove(other) {
+      revision = Math.max(revision, other) + 1;
+      bell.ring();
+    },
+  };
+}
