@@ -14,12 +14,13 @@ import type {
 } from '../common/reindex/tables.js';
 import type { TxConfig } from './config.js';
 import { ingest } from './ingest/ingest.js';
-import { resolveStoresFrom } from './ingest/stores.js';
+import { askEarlierFirst, resolveStoresFrom } from './ingest/stores.js';
 import { createHead } from './read/head.js';
 import { lookOf } from './read/look.js';
 import { createReader, type Reader } from './read/reader.js';
 import { takeOver, takeOverRecovered } from './read/take-over.js';
 import { readPosition } from './store/cursor.js';
+import { type ResolveStores, readOwners } from './store/owners.js';
 import { aboveCursor, paramsOf } from './store/remove.js';
 import { createTxStore } from './store/store.js';
 import { tablesOf } from './store/tables.js';
@@ -55,7 +56,7 @@ export function rebuildableTx(options: RebuildableTxOptions): RebuildableService
   };
 }
 
-function openTxTables(options: RebuildableTxOptions, opened: OpenOptions): TxTables {
+function openTxTables(options: RebuildableTxOptions, opened: OpenOptions<TxTables>): TxTables {
   const { config, blocks, rest, log, metrics } = options;
   const { target, database, writer, isInUse, signal } = opened;
   const [tables, head] = [tablesOf(target), createHead()];
@@ -69,12 +70,20 @@ function openTxTables(options: RebuildableTxOptions, opened: OpenOptions): TxTab
     writesToo: config.ROLE !== 'serve',
     look: config.ROLE === 'serve' ? look : undefined,
   });
+  const earlier = (): ResolveStores | undefined => {
+    if (isInUse()) return undefined;
+    const { tables: used } = opened.inUse().reader;
+    return (stores) => readOwners(writer, used, stores);
+  };
   const store = createTxStore({
     database: writer,
     target,
     log,
     fault: options.fault,
-    resolveStores: rest.urls.length === 0 ? undefined : resolveStoresFrom(rest, signal),
+    resolveStores: askEarlierFirst(
+      earlier,
+      rest.urls.length === 0 ? undefined : resolveStoresFrom(rest, signal),
+    ),
     onWritten: (written) => takeOver(reader, head, written),
     onRecovered: (position) => takeOverRecovered(head, position),
     onUnwind: (position) => head.cutTo(position),
@@ -115,7 +124,11 @@ function openTxTables(options: RebuildableTxOptions, opened: OpenOptions): TxTab
 }
 
 /** Rows up to the end of a batch never change while later blocks are written. */
-async function planCopy({ writer }: OpenOptions, target: Target, height: number): Promise<CopyPlan> {
+async function planCopy(
+  { writer }: Pick<OpenOptions, 'writer'>,
+  target: Target,
+  height: number,
+): Promise<CopyPlan> {
   const position = await readPosition(writer, tablesOf(target), height);
   const params = paramsOf(position);
   return {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createEndpoints, type Endpoints } from '../../services/common/chain/endpoints.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
-import { resolveStoresFrom } from '../../services/tx/ingest/stores.js';
+import { askEarlierFirst, resolveStoresFrom } from '../../services/tx/ingest/stores.js';
 
 const key = (digit: string): string => digit.repeat(64);
 
@@ -59,6 +59,20 @@ describe('owners of stores that are older than the index', () => {
       [key('c')]: key('f'),
     });
     assert.ok(dropped >= 9);
+  });
+
+  it('are what the tables in use know while others are rebuilt, also where the node is gone', async () => {
+    const asked_node: string[] = [];
+    const node = async (stores: readonly string[]) => {
+      asked_node.push(...stores);
+      return new Map<string, string>();
+    };
+    const inUse = async () => new Map([[key('a'), key('1')]]);
+    const rebuilding = askEarlierFirst(() => inUse, node);
+    assert.deepEqual([...(await rebuilding([key('a'), key('b')]))], [[key('a'), key('1')]]);
+    assert.deepEqual(asked_node, [key('b')]);
+    assert.deepEqual([...(await askEarlierFirst(() => inUse)([key('a')]))], [[key('a'), key('1')]]);
+    assert.equal((await askEarlierFirst(() => undefined, node)([key('a')])).size, 0);
   });
 
   it('are given up at the signal', async () => {

@@ -16,7 +16,9 @@ const names = Object.keys(rebuildable).join(', ');
 const usage = `weft reindex SERVICE --from HEIGHT: rebuilds a service's tables from the raw material of the blocks
 
 The node is not asked for blocks, and the tables in use go on serving until the new ones have
-caught up with them. Ctrl-C leaves the rebuild running; so does a restart of the service.
+caught up with them. What no block tells (names and uris of NFTs, the balances that a rich list
+began with, owners of Move objects older than the index) is asked of the tables in use and of the
+node; where the node is gone it stays as it was. Ctrl-C leaves the rebuild running; so does a restart of the service.
 SERVICE is one of: ${names}.
 
   --from HEIGHT        first height to rebuild; what lies below is copied. 1 rebuilds all

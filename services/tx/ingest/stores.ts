@@ -26,6 +26,24 @@ export function resolveStoresFrom(rest: Endpoints, signal: AbortSignal): Resolve
   };
 }
 
+/**
+ * Asks tables that are in use before the node, while others are rebuilt beside them: no raw
+ * material tells the owner of a store that is older than the index, and the node may have
+ * gone since it was asked.
+ *
+ * @param earlier undefined where nothing is rebuilt.
+ */
+export function askEarlierFirst(
+  earlier: () => ResolveStores | undefined,
+  node: ResolveStores = async () => new Map(),
+): ResolveStores {
+  return async (stores) => {
+    const known = (await earlier()?.(stores)) ?? new Map<AccountKey, AccountKey>();
+    const left = stores.filter((store) => !known.has(store));
+    return left.length === 0 ? known : new Map([...known, ...(await node(left))]);
+  };
+}
+
 async function askUntilAnswered(
   rest: Endpoints,
   store: AccountKey,

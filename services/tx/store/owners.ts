@@ -35,6 +35,24 @@ const [patience_ms, unknownFor_ms] = [30_000, 60_000];
 const remembered = 100_000;
 const storesAtOnce = 500;
 
+/** The owners of stores that tables know. */
+export async function readOwners(
+  database: Database,
+  tables: Tables,
+  stores: readonly AccountKey[],
+): Promise<Map<AccountKey, AccountKey>> {
+  const owners = new Map<AccountKey, AccountKey>();
+  for (let start = 0; start < stores.length; start += storesAtOnce) {
+    const rows = await database.rows<StoreRow>(
+      `SELECT store, any(s.owner) AS owner FROM ${tables.of('stores')} AS s WHERE store IN {stores:Array(String)} GROUP BY store`,
+      { stores: stores.slice(start, start + storesAtOnce) },
+      { name: 'tx.store_owners', priority: 'write' },
+    );
+    for (const { store, owner } of rows) owners.set(store, owner);
+  }
+  return owners;
+}
+
 /**
  * Finds owners in the batch itself, then in memory, then in the table, then at the node. A
  * store whose owner nobody knows counts by its own address alone: that must not stop the
@@ -48,17 +66,6 @@ export function createOwners(
 ): Owners {
   const known = new LRUCache<AccountKey, AccountKey>({ max: remembered });
   const unknown = new LRUCache<AccountKey, true>({ max: remembered, ttl: unknownFor_ms });
-
-  const readTable = async (stores: readonly AccountKey[], into: Map<AccountKey, AccountKey>) => {
-    for (let start = 0; start < stores.length; start += storesAtOnce) {
-      const rows = await database.rows<StoreRow>(
-        `SELECT store, any(s.owner) AS owner FROM ${tables.of('stores')} AS s WHERE store IN {stores:Array(String)} GROUP BY store`,
-        { stores: stores.slice(start, start + storesAtOnce) },
-        { name: 'tx.store_owners', priority: 'write' },
-      );
-      for (const { store, owner } of rows) into.set(store, owner);
-    }
-  };
 
   const askNode = async (stores: readonly AccountKey[]): Promise<ReadonlyMap<AccountKey, AccountKey>> => {
     let timer: NodeJS.Timeout | undefined;
@@ -96,7 +103,7 @@ export function createOwners(
         if (owner !== undefined) of.set(store, owner);
         else unread.push(store);
       }
-      await readTable(unread, of);
+      for (const [store, owner] of await readOwners(database, tables, unread)) of.set(store, owner);
       const height = blocks.at(-1)?.height ?? 0;
       const unanswered = unread.filter((store) => !of.has(store) && !unknown.has(store));
       const answers = unanswered.length === 0 ? new Map<string, string>() : await askNode(unanswered);
