@@ -28,13 +28,19 @@ export async function runNftBench(): Promise<void> {
         const before = performance.now();
         await store.writeBlocks([block]);
         if (block.events.length >= mintsPerBlock) slowest = Math.max(slowest, performance.now() - before);
+        process.stderr.write(`block ${block.height} of ${tokens} tokens is written\r`);
       }
+      process.stderr.write('\n');
       if (slowest > 0)
         process.stdout.write(`a block of ${mintsPerBlock} mints: ${slowest.toFixed(0)} ms at most\n`);
       await nameAll(index, store);
-      process.stdout.write(`\n${tokens} tokens in ${large.slice(0, 4)}..., ms: median (least)\n`);
-      for (const { name, median, least } of await measureReads(index, tokens))
-        process.stdout.write(`  ${name.padEnd(44)} ${median.toFixed(1).padStart(7)} (${least.toFixed(1)})\n`);
+      process.stdout.write(
+        `\n${tokens} tokens in ${large.slice(0, 4)}..., ms: median (least), processor time\n`,
+      );
+      await measureReads(index, tokens, ({ name, median, least, processor }) => {
+        const columns = [name.padEnd(50), median.toFixed(1).padStart(7), `(${least.toFixed(1)})`.padStart(8)];
+        process.stdout.write(`  ${columns.join(' ')} ${processor.toFixed(1).padStart(7)}\n`);
+      });
     } finally {
       await database.close();
       rmSync(folder, { recursive: true, force: true });
