@@ -1,5 +1,13 @@
-import { asInteger, asOneOf, asText, type Settings, type ValuesOf } from '../common/config.js';
+import {
+  asInteger,
+  asOneOf,
+  asText,
+  type RightValues,
+  type Settings,
+  type ValuesOf,
+} from '../common/config.js';
 import { databaseSettings, logSettings, serverSettings } from '../common/settings.js';
+import { operatorSettings } from './operator/config.js';
 import { signingSettings } from './program/config.js';
 
 /** Every setting of the scoring operator that runs alone; what it scores stands in the program's file. */
@@ -9,18 +17,37 @@ export const scoringSettings = {
   ...serverSettings,
   ...signingSettings,
   SCORING_PROGRAM: {
-    doc: 'Path of the program: YAML or JSON with the L1, the rollup, the contract, the policy and the rules.',
-    parse: (text: string): string => {
-      if (text === '') throw new Error('must be the path of a program');
-      return asText(text);
-    },
+    doc: 'Path of the program: YAML or JSON with the L1, the rollup, the contract, the policy and the rules. May be unset where KUBERNETES_OPERATOR is true.',
+    default: '',
+    parse: asText,
   },
   ROLE: {
     doc: 'What this process does: all (run the program, and answer calls; one process) or serve (answer calls; any number).',
     default: 'all',
     parse: asOneOf('all', 'serve'),
   },
+  ...operatorSettings,
   GRPC_PORT: { doc: 'Port of gRPC; 0 for any free one.', default: '7005', parse: asInteger(0, 65_535) },
 } satisfies Settings;
 
 export type ScoringConfig = ValuesOf<typeof scoringSettings>;
+
+/** What settings have to be together. */
+export function checkScoring(values: RightValues<typeof scoringSettings>): string[] {
+  const { KUBERNETES_OPERATOR, SCORING_PROGRAM, ROLE, JOB_IMAGE, CLICKHOUSE_URL } = values;
+  const mistakes: string[] = [];
+  if (SCORING_PROGRAM === '' && !KUBERNETES_OPERATOR)
+    mistakes.push(
+      'SCORING_PROGRAM is not set: must be the path of a program, unless KUBERNETES_OPERATOR is true',
+    );
+  if (KUBERNETES_OPERATOR && JOB_IMAGE === '')
+    mistakes.push(
+      'JOB_IMAGE is not set: with KUBERNETES_OPERATOR it has to be the image of the pods of Jobs',
+    );
+  if (KUBERNETES_OPERATOR && CLICKHOUSE_URL === '')
+    mistakes.push('CLICKHOUSE_URL is not set: the operator reads the tables that the Jobs write');
+  // The Jobs write under a Lease that this process does not take.
+  if (KUBERNETES_OPERATOR && SCORING_PROGRAM !== '' && ROLE === 'all')
+    mistakes.push('ROLE is all: with KUBERNETES_OPERATOR the Jobs run programs, so it has to be serve');
+  return mistakes;
+}

@@ -1,25 +1,26 @@
 import { join } from 'node:path';
 import type { Database } from '../common/clickhouse/database.js';
-import { migrate, readMigrations } from '../common/clickhouse/migrate.js';
 import { measured, openDatabase } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
 import { messageOf, UserError } from '../common/errors.js';
 import { runUntilSignal, type Stoppable, sleep, stopAll } from '../common/lifecycle.js';
 import { createLog, type Log } from '../common/log.js';
 import { createMetrics, type Metrics } from '../common/metrics.js';
-import { type Readiness, serveOps } from '../common/ops.js';
-import { isMainModule, packageRoot } from '../common/paths.js';
+import { allReady, type Readiness, serveOps } from '../common/ops.js';
+import { isMainModule } from '../common/paths.js';
 import { type ServedService, serveRpc } from '../common/rpc/server.js';
-import { type ScoringConfig, scoringSettings } from './config.js';
+import { checkScoring, type ScoringConfig, scoringSettings } from './config.js';
 import { runLoop } from './machine/loop.js';
 import type { Rules } from './machine/rules.js';
 import type { Machine } from './machine/run.js';
 import { createScoringGauges } from './metrics.js';
+import { runOperator } from './operator/start.js';
 import type { FactClients } from './policy/gather/clients.js';
 import { openProgram } from './program/open.js';
 import { loadProgram, type Program, rereadRules } from './program/program.js';
 import { scoringService } from './rpc.js';
 import { keepStatus } from './status.js';
+import { makeTables } from './tables.js';
 
 export interface ScoringDependencies {
   readonly config: ScoringConfig;
@@ -47,16 +48,6 @@ export interface ScoringProcess extends Stoppable {
 
 /** Longest wait between two looks after failures, in milliseconds. */
 const longest_ms = 300_000;
-
-/** Makes the tables of the service; the name of its database. */
-export async function makeTables(
-  database: Database,
-  config: Pick<ScoringConfig, 'CLICKHOUSE_DATABASE' | 'CLICKHOUSE_CLUSTER'>,
-): Promise<string> {
-  const target = { database: `${config.CLICKHOUSE_DATABASE}_scoring`, cluster: config.CLICKHOUSE_CLUSTER };
-  await migrate(database, readMigrations(join(packageRoot, 'services/scoring-operator/schema')), target);
-  return target.database;
-}
 
 /** Starts the operator for one program: the gRPC API, and in the role `all` the stage machine. */
 export async function startScoring(dependencies: ScoringDependencies): Promise<ScoringProcess> {
@@ -149,35 +140,43 @@ async function startOnceReachable(
   }
 }
 
-/** Runs the scoring operator alone. */
+/** Runs the scoring operator alone: one program, or, in a cluster, all those of a namespace; or both. */
 async function main(): Promise<void> {
   const log = createLog('info');
   await runUntilSignal(log, async (signal) => {
-    const config = loadSettings(scoringSettings, process.env);
+    const config = loadSettings(scoringSettings, process.env, checkScoring);
     log.level = config.LOG_LEVEL;
-    const program = loadProgram(config.SCORING_PROGRAM);
     const metrics = createMetrics(true);
-    let scoring: ScoringProcess | undefined;
-    let reason = 'the node has not answered yet';
-    const ops = await serveOps(
-      config.HOST,
-      config.OPS_PORT,
-      metrics,
-      () => scoring?.readiness() ?? { ready: false, reason },
-    );
+    const readiness: Record<string, Readiness> = {};
+    const stops: (() => Promise<unknown>)[] = [];
+    const ops = await serveOps(config.HOST, config.OPS_PORT, metrics, () => allReady(readiness)());
+    stops.push(() => ops.close());
     const database = await openDatabase({ ...config, DATA_DIR: join(config.DATA_DIR, 'scoring') });
-    const addresses = [`${config.HOST}:${config.GRPC_PORT}`];
-    const rules = rereadRules(config.SCORING_PROGRAM, program.rules, (message) => log.error(message));
-    scoring = await startOnceReachable(
-      { config, program, rules, database, log, metrics, addresses },
-      signal,
-      (why) => {
-        reason = why;
-      },
-    );
-    log.info({ grpc: scoring.address, ops: ops.port }, 'the scoring operator is up');
-    const running = scoring;
-    return { stop: stopAll([() => database.close(), () => ops.close(), () => running.stop()]) };
+    stops.push(() => database.close());
+    if (config.KUBERNETES_OPERATOR) {
+      const operator = runOperator({ config, env: process.env, database, log, metrics });
+      readiness['operator'] = operator.readiness;
+      stops.push(() => operator.stop());
+    }
+    if (config.SCORING_PROGRAM !== '') {
+      let reason = 'the node has not answered yet';
+      readiness['program'] = () => ({ ready: false, reason });
+      const program = loadProgram(config.SCORING_PROGRAM);
+      const addresses = [`${config.HOST}:${config.GRPC_PORT}`];
+      const rules = rereadRules(config.SCORING_PROGRAM, program.rules, (message) => log.error(message));
+      const scoring = await startOnceReachable(
+        { config, program, rules, database, log, metrics, addresses },
+        signal,
+        (why) => {
+          reason = why;
+        },
+      );
+      readiness['program'] = scoring.readiness;
+      stops.push(() => scoring.stop());
+      log.info({ grpc: scoring.address }, 'the program is served');
+    }
+    log.info({ ops: ops.port }, 'the scoring operator is up');
+    return { stop: stopAll(stops) };
   });
 }
 

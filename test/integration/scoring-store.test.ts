@@ -5,7 +5,6 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
 import { type RpcServer, serveRpc } from '../../services/common/rpc/server.js';
-import { makeTables } from '../../services/scoring-operator/main.js';
 import { compute } from '../../services/scoring-operator/policy/compute.js';
 import { describeRun } from '../../services/scoring-operator/policy/describe.js';
 import { explain } from '../../services/scoring-operator/policy/explain.js';
@@ -16,6 +15,7 @@ import { hashOfScores } from '../../services/scoring-operator/store/list.js';
 import { readPrograms } from '../../services/scoring-operator/store/read.js';
 import type { Run, StageTx } from '../../services/scoring-operator/store/rows.js';
 import { openScoringStore, type ScoringStore } from '../../services/scoring-operator/store/store.js';
+import { makeTables } from '../../services/scoring-operator/tables.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 
 const largest = 2n ** 64n - 1n;

@@ -4,6 +4,7 @@ import { gatewaySettings } from '../../services/gateway/config.js';
 import { nftSettings } from '../../services/nft/config.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import { scoringSettings } from '../../services/scoring-operator/config.js';
+import { jobSettings } from '../../services/scoring-operator/job-settings.js';
 import { txSettings } from '../../services/tx/config.js';
 import { deploySettings } from '../deploy-contract/settings.js';
 import { onboardSettings } from '../onboard/settings.js';
@@ -18,6 +19,10 @@ const programs: readonly { readonly title: string; readonly settings: Settings }
   { title: 'nft (`node dist/services/nft/main.js`)', settings: nftSettings },
   { title: 'richlist (`node dist/services/richlist/main.js`)', settings: richlistSettings },
   { title: 'scoring operator (`node dist/services/scoring-operator/main.js`)', settings: scoringSettings },
+  {
+    title: 'scoring job (`node dist/services/scoring-operator/job.js score|finalize`)',
+    settings: jobSettings,
+  },
   { title: 'gateway (`node dist/services/gateway/main.js`)', settings: gatewaySettings },
   { title: '`npx --no weft deploy-contract`', settings: deploySettings },
   { title: '`npx --no weft onboard`', settings: onboardSettings },

@@ -1,0 +1,222 @@
+import { createHash } from 'node:crypto';
+import {
+  cronJobName,
+  group,
+  kind,
+  labels,
+  manager,
+  type Phase,
+  type ScoringProgram,
+  version,
+} from './resource.js';
+
+/** What the operator was told about the pods of Jobs. */
+export interface JobDefaults {
+  readonly image: string;
+  readonly serviceAccountName: string;
+  readonly logLevel: string;
+}
+
+/** Where things are in a pod of a Job. */
+export const paths = {
+  policy: '/etc/weft/policy',
+  signer: '/etc/weft/signer',
+  token: '/var/run/secrets/kubernetes.io/serviceaccount',
+  temporary: '/tmp',
+} as const;
+
+/** Exit codes of the job entry that another attempt cannot heal. */
+export const lastingExitCodes: readonly number[] = [64, 78];
+
+/** Finished Jobs are removed after a week, whatever the history limits are. */
+const keptFor_s = 604_800;
+
+/** Longer than a tx is waited for: one that is under way is settled, or written down as sent. */
+export const grace_s = 120;
+
+/**
+ * The Lease of a signer on a rollup: whoever holds it may send txs with the key. Its name is made from both, so that
+ * two programs with one signer share it.
+ */
+export function leaseName(chainId: string, signer: string): string {
+  const digest = createHash('sha256').update(`${chainId}/${signer.toLowerCase()}`).digest('hex');
+  return `weft-signer-${digest.slice(0, 16)}`;
+}
+
+/**
+ * The CronJob that a program shall have for a phase, as it is applied.
+ *
+ * @param program_text the program as JSON, which the pod runs.
+ */
+export function desiredCronJob(
+  program: ScoringProgram,
+  phase: Phase,
+  program_text: string,
+  suspend: boolean,
+  defaults: JobDefaults,
+): Readonly<Record<string, unknown>> {
+  const { metadata, spec } = program;
+  const run = spec[phase];
+  const own = { [labels.managedBy]: manager, [labels.program]: metadata.name, [labels.phase]: phase };
+  const template = podTemplate(program, phase, program_text, defaults);
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: {
+      name: cronJobName(metadata.name, phase),
+      namespace: metadata.namespace,
+      labels: own,
+      annotations: { [`${group}/template-hash`]: hashOf(template) },
+      ownerReferences: [
+        {
+          apiVersion: `${group}/${version}`,
+          kind,
+          name: metadata.name,
+          uid: metadata.uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    spec: {
+      schedule: run.schedule,
+      timeZone: run.timeZone,
+      suspend,
+      concurrencyPolicy: 'Forbid',
+      startingDeadlineSeconds: run.startingDeadlineSeconds,
+      successfulJobsHistoryLimit: run.successfulJobsHistoryLimit,
+      failedJobsHistoryLimit: run.failedJobsHistoryLimit,
+      jobTemplate: {
+        metadata: { labels: own },
+        spec: {
+          backoffLimit: run.backoffLimit,
+          activeDeadlineSeconds: run.activeDeadlineSeconds,
+          ttlSecondsAfterFinished: keptFor_s,
+          podFailurePolicy: {
+            rules: [
+              {
+                action: 'FailJob',
+                onExitCodes: { containerName: 'job', operator: 'In', values: lastingExitCodes },
+              },
+              { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
+            ],
+          },
+          template: { metadata: { labels: own }, spec: template },
+        },
+      },
+    },
+  };
+}
+
+function podTemplate(
+  { spec }: ScoringProgram,
+  phase: Phase,
+  program_text: string,
+  defaults: JobDefaults,
+): Record<string, unknown> {
+  const { podTemplate: chosen = {}, signer, policy } = spec;
+  const optional = <T>(name: string, value: T | undefined) => (value === undefined ? {} : { [name]: value });
+  const mount = (name: string, mountPath: string, readOnly = true) => ({ name, mountPath, readOnly });
+  const keyFile = signer.secretRef.mnemonicKey ?? signer.secretRef.key ?? 'privateKey';
+  return {
+    restartPolicy: 'Never',
+    serviceAccountName: chosen.serviceAccountName ?? defaults.serviceAccountName,
+    // The token is mounted below, for as long as a Job needs it.
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: grace_s,
+    ...optional('priorityClassName', chosen.priorityClassName),
+    ...optional('nodeSelector', chosen.nodeSelector),
+    ...optional('tolerations', chosen.tolerations),
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: 1000,
+      runAsGroup: 1000,
+      fsGroup: 1000,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    containers: [
+      {
+        name: 'job',
+        image: chosen.image ?? defaults.image,
+        args: ['dist/services/scoring-operator/job.js', phase],
+        env: environment(spec, program_text, defaults),
+        ...optional('resources', chosen.resources),
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        },
+        volumeMounts: [
+          mount('signer', paths.signer),
+          mount('token', paths.token),
+          mount('temporary', paths.temporary, false),
+          ...(policy.configMapRef === undefined ? [] : [mount('policy', paths.policy)]),
+        ],
+      },
+    ],
+    volumes: [
+      {
+        name: 'signer',
+        secret: {
+          secretName: signer.secretRef.name,
+          defaultMode: 0o440,
+          // No other key of the Secret comes into the pod.
+          items: [{ key: keyFile, path: 'key' }],
+        },
+      },
+      { name: 'temporary', emptyDir: {} },
+      {
+        name: 'token',
+        projected: {
+          defaultMode: 0o440,
+          sources: [
+            { serviceAccountToken: { path: 'token', expirationSeconds: 3_600 } },
+            { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+          ],
+        },
+      },
+      ...(policy.configMapRef === undefined
+        ? []
+        : [{ name: 'policy', configMap: { name: policy.configMapRef.name, defaultMode: 0o444 } }]),
+    ],
+  };
+}
+
+type Variable = { readonly name: string } & Readonly<Record<string, unknown>>;
+
+function environment(spec: ScoringProgram['spec'], program_text: string, defaults: JobDefaults): Variable[] {
+  const { signer, clickhouse, chainId } = spec;
+  const plain = (name: string, value: string): Variable => ({ name, value });
+  const from = clickhouse.secretRef === undefined ? 'configMapKeyRef' : 'secretKeyRef';
+  const { name: source } = clickhouse.secretRef ?? clickhouse.configMapRef ?? { name: '' };
+  const referred = (name: string, key: string, optional: boolean): Variable => ({
+    name,
+    valueFrom: { [from]: { name: source, key, ...(optional ? { optional } : {}) } },
+  });
+  const field = (name: string, fieldPath: string): Variable => ({
+    name,
+    valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } },
+  });
+  const isWords = signer.secretRef.mnemonicKey !== undefined;
+  return [
+    plain('SCORING_PROGRAM_TEXT', program_text),
+    plain(isWords ? 'MNEMONIC_FILE' : 'PRIVATE_KEY_FILE', `${paths.signer}/key`),
+    ...(isWords ? [plain('MNEMONIC_INDEX', String(signer.mnemonicIndex))] : []),
+    plain('SIGNER_ADDRESS', signer.address),
+    referred('CLICKHOUSE_URL', 'url', false),
+    referred('CLICKHOUSE_USER', 'user', true),
+    referred('CLICKHOUSE_PASSWORD', 'password', true),
+    plain('CLICKHOUSE_DATABASE', clickhouse.database),
+    ...(clickhouse.cluster === undefined ? [] : [plain('CLICKHOUSE_CLUSTER', clickhouse.cluster)]),
+    plain('LEASE_NAME', leaseName(chainId, signer.address)),
+    field('LEASE_NAMESPACE', 'metadata.namespace'),
+    field('LEASE_HOLDER', 'metadata.name'),
+    plain('DATA_DIR', paths.temporary),
+    plain('LOG_LEVEL', defaults.logLevel),
+  ];
+}
+
+/** A short hash that differs when the pods differ. */
+const hashOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
