@@ -15,6 +15,7 @@ import { decide } from '../machine/decide.js';
 import { type Eyes, observe } from '../machine/observe.js';
 import { PolicyError } from '../policy/errors.js';
 import type { FactClients } from '../policy/gather/clients.js';
+import { policyOf } from '../policy/parse.js';
 import { type SigningConfig, sendingOf } from '../program/config.js';
 import { openProgram } from '../program/open.js';
 import { type Program, programOf } from '../program/program.js';
@@ -115,11 +116,15 @@ export function hashOfFile(file: Resolved['file'], signer: string): string {
     .digest('hex');
 }
 
-/** Checks a resolved program. @throws ProblemError with every mistake */
+/** Checks a resolved program and its policy. @throws ProblemError with every mistake */
 export function checkedProgram(file: Resolved['file']): Program {
   try {
-    return programOf(file, 'of the resource', paths.policy);
+    const program = programOf(file, 'of the resource', paths.policy);
+    const { account_prefix } = program.rollup;
+    policyOf(program.policy, { from: 'the policy of the resource', account_prefix, folder: paths.policy });
+    return program;
   } catch (error) {
+    if (error instanceof PolicyError) throw lasting('InvalidPolicy', error.message);
     if (error instanceof UserError) throw lasting('InvalidProgram', error.message);
     throw error;
   }

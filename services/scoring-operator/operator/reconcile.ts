@@ -3,7 +3,7 @@ import { cronJobs, type KubeApi } from '../kubernetes/api.js';
 import type { Watched } from '../kubernetes/watch.js';
 import { desiredCronJob, grace_s, type JobDefaults } from './children.js';
 import type { Notice } from './events.js';
-import { ProblemError, resolveProgram } from './eyes.js';
+import { checkedProgram, ProblemError, resolveProgram } from './eyes.js';
 import { type Gate, gates } from './gates.js';
 import { deadlineOf, type JobSummary, summarise } from './jobs.js';
 import type { Seen } from './look.js';
@@ -106,7 +106,9 @@ async function textOf(
   seen: Seen,
 ): Promise<{ readonly text: string | undefined; readonly seen: Seen }> {
   try {
-    return { text: (await resolveProgram(api, program)).text, seen };
+    const { text, file } = await resolveProgram(api, program);
+    checkedProgram(file);
+    return { text, seen };
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     return { text: undefined, seen: { ...seen, problem: error.problem } };
