@@ -10,7 +10,7 @@ import type { Log } from '../../common/log.js';
 import type { KubeApi, ListOf, Resource } from './api.js';
 
 /** The parts of every object. */
-interface Object {
+interface Listed {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly resourceVersion: string };
 }
 
@@ -56,7 +56,7 @@ const grace_ms = 5_000;
  * connection that tells nothing any more: it is started again after errors, and a list is compared with it now and
  * then. Where that differs the informer is replaced.
  */
-export function watchObjects<T extends Object>(options: WatchOptions<T>): Watched<T> {
+export function watchObjects<T extends Listed>(options: WatchOptions<T>): Watched<T> {
   const { config, api, resource, namespace, labelSelector, onChange, log, counters } = options;
   const path = `/apis/${resource.group}/${resource.version}/namespaces/${namespace}/${resource.plural}`;
   let isStopped = false;
@@ -168,7 +168,7 @@ export function watchObjects<T extends Object>(options: WatchOptions<T>): Watche
 }
 
 /** Whether an informer lacks an object, or has an older version of it. */
-function isOlder(informer: ObjectCache<KubernetesObject>, { metadata }: Object): boolean {
+function isOlder(informer: ObjectCache<KubernetesObject>, { metadata }: Listed): boolean {
   const known = informer.get(metadata.name, metadata.namespace)?.metadata?.resourceVersion;
   return known === undefined || BigInt(known) < BigInt(metadata.resourceVersion);
 }

@@ -130,7 +130,7 @@ async function run(
     mounts.reduce((text, mount) => text.replaceAll(mount, join(root, mount)), value);
   const variables: Record<string, string> = {};
   for (const variable of container.env) {
-    const value = await valueOf(core, namespace, pod, variable);
+    const value = await resolveVariable(core, namespace, pod, variable);
     if (value !== undefined) variables[variable.name] = here(value);
   }
   const child = spawn(process.execPath, [...container.args], {
@@ -207,7 +207,7 @@ async function filesOf(
   return [];
 }
 
-async function valueOf(
+async function resolveVariable(
   core: CoreV1Api,
   namespace: string,
   { metadata }: Pod,
