@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type KubeConfig, type KubernetesObject, KubernetesObjectApi } from '@kubernetes/client-node';
+import { CustomObjectsApi, type KubeConfig, type KubernetesObject } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
 import { packageRoot } from '../../../services/common/paths.js';
 import { eventually } from '../block.js';
@@ -16,13 +16,16 @@ export function shipped(path: string): KubernetesObject[] {
 
 /** Installs the custom resource and waits until it is served. */
 export async function installCrd(config: KubeConfig): Promise<void> {
-  const api = KubernetesObjectApi.makeApiClient(config);
-  const [crd] = shipped('crd/scoringprogram.yaml');
-  await api.create(crd as KubernetesObject);
+  // As plain JSON: the library's own class for it would lose the rules and the defaults.
+  const api = config.makeApiClient(CustomObjectsApi);
+  const kind = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
+  const [body] = shipped('crd/scoringprogram.yaml');
+  await api.createClusterCustomObject({ ...kind, body });
   await eventually(async () => {
-    const found = (await api.read(crd as never)) as {
-      status?: { conditions?: { type: string; status: string }[] };
-    };
+    const found = (await api.getClusterCustomObject({
+      ...kind,
+      name: body?.metadata?.name as string,
+    })) as { status?: { conditions?: { type: string; status: string }[] } };
     return (found.status?.conditions ?? []).some(
       ({ type, status }) => type === 'Established' && status === 'True',
     );
