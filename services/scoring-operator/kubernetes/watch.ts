@@ -81,6 +81,7 @@ export function watchObjects<T extends Listed>(options: WatchOptions<T>): Watche
         const found = await list();
         // What the list itself tells comes with the next turn.
         setImmediate(() => {
+          if (informer === coming) takeOver(informer);
           isSynced = true;
           setSynced();
         });
@@ -101,7 +102,7 @@ export function watchObjects<T extends Listed>(options: WatchOptions<T>): Watche
     });
     informer.on('error', (error: unknown) => {
       clearTimeout(well);
-      if (isStopped || informer !== current) return;
+      if (isStopped || !isOurs(informer)) return;
       const wait = Math.min(last_ms, first_ms * 2 ** failures) * (0.8 + Math.random() * 0.4);
       failures += 1;
       counters.restarted(resource.plural);
@@ -115,20 +116,26 @@ export function watchObjects<T extends Listed>(options: WatchOptions<T>): Watche
     return informer;
   };
   const start = (informer: Source): void => {
-    if (isStopped || informer !== current) return;
+    if (isStopped || !isOurs(informer)) return;
     informer.start().catch((error: unknown) => {
       log.warn({ resource: resource.plural }, `the watch could not be started: ${messageOf(error)}`);
       restart = setTimeout(() => start(informer), last_ms);
     });
   };
+  const isOurs = (informer: Source): boolean => informer === current || informer === coming;
+  /** Opens another informer, which takes over once it has listed: until then the old one's objects are better than none. */
   const replace = (): void => {
-    const old = current;
-    const before = items();
-    current = open();
+    void coming?.stop();
+    coming = open();
+    start(coming);
+  };
+  const takeOver = (informer: Source): void => {
+    const [old, before] = [current, items()];
+    current = informer;
+    coming = undefined;
     void old.stop();
-    start(current);
     // What vanished meanwhile is told by nobody.
-    for (const object of before) onChange(object);
+    for (const object of [...before, ...items()]) onChange(object);
   };
 
   /** Compares a list with what is known; differences have to be gone after a while. */
@@ -151,6 +158,7 @@ export function watchObjects<T extends Listed>(options: WatchOptions<T>): Watche
   }, options.relist_ms);
   timer.unref();
 
+  let coming: Source | undefined;
   let current = open();
   start(current);
   return {
@@ -162,6 +170,7 @@ export function watchObjects<T extends Listed>(options: WatchOptions<T>): Watche
       clearInterval(timer);
       clearTimeout(restart);
       clearTimeout(well);
+      await coming?.stop();
       await current.stop();
     },
   };

@@ -36,7 +36,7 @@ export const grace_s = 120;
 
 /**
  * The Lease of a signer on a rollup: whoever holds it may send txs with the key. Its name is made from both, so that
- * two programs with one signer share it.
+ * two programs of a namespace with one signer share it. A key is not to be used in two namespaces.
  */
 export function leaseName(chainId: string, signer: string): string {
   const digest = createHash('sha256').update(`${chainId}/${signer.toLowerCase()}`).digest('hex');

@@ -13,7 +13,14 @@ const silent: ReadonlySet<string> = new Set<Reason>(['NotObserved', 'Stale']);
 
 /** What has changed between two statuses that people shall be told. A pure function. */
 export function notices(before: Status, after: Status): Notice[] {
-  return [...changedConditions(before, after), ...changedStages(before, after), ...failedJobs(before, after)];
+  const all = [
+    ...changedConditions(before, after),
+    ...changedStages(before, after),
+    ...failedJobs(before, after),
+  ];
+  // One thing often shows in several conditions: the first of them, Ready if it is among them, tells it.
+  const said = ({ type, reason, note }: Notice): string => `${type} ${reason} ${note}`;
+  return all.filter((one, index) => all.findIndex((other) => said(other) === said(one)) === index);
 }
 
 function changedConditions(before: Status, after: Status): Notice[] {

@@ -55,8 +55,12 @@ export function createObserver(sight: Sight, onLook: (key: string) => void): Obs
       return { look: await one.eyes.look(checked.rules, signal), problem: undefined };
     } catch (error) {
       const problem = asProblem(error);
+      const isNews = one.known.problem?.reason !== problem.reason;
       if (!one.stop.signal.aborted)
-        sight.log.warn({ program: keyOf(program.metadata), reason: problem.reason }, problem.message);
+        sight.log[isNews ? 'warn' : 'debug'](
+          { program: keyOf(program.metadata), reason: problem.reason },
+          problem.message,
+        );
       // What was seen before goes on to count until it is too old, unless the program itself is wrong.
       return { look: problem.isLasting ? undefined : one.known.look, problem };
     }

@@ -196,7 +196,11 @@ export async function removeOrphans(controller: Controller, all: readonly Scorin
     const owner = ownerReferences.find((reference) => reference.controller);
     const isOurs = own[labels.managedBy] === manager && own[labels.program] !== undefined;
     const isOrphan = owner === undefined || (owner.kind === kind && !uids.has(owner.uid));
-    if (isOurs && isOrphan) await removeOrphan(controller, cronJob);
+    if (!isOurs || !isOrphan) continue;
+    // What is known here may be a moment old: the API server has the last word.
+    const { namespace } = cronJob.metadata;
+    const found = owner && (await controller.api.get<ScoringProgram>(programs, namespace, owner.name));
+    if (found === undefined || found.metadata.uid !== owner?.uid) await removeOrphan(controller, cronJob);
   }
 }
 

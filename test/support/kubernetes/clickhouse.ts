@@ -29,7 +29,7 @@ export async function serveClickHouse(database: Database): Promise<ClickHouseSer
       );
       const query = searchParams.get('query');
       const options = { name: 'test.http' };
-      const insert = /^INSERT INTO (\S+) FORMAT (\w+)\s*$/.exec(query ?? '');
+      const insert = /^INSERT INTO (.+) FORMAT (\w+)\s*$/.exec(query ?? '');
       if (insert !== null) {
         await database.insert(insert[1] as string, body, options, insert[2] as 'JSONEachRow');
         return '';

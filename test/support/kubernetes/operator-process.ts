@@ -39,7 +39,7 @@ export async function startOperatorProcess(
       RELIST_SECONDS: '10',
       OPS_PORT: String(port),
       DATA_DIR: join(plane.folder, `operator-${port}`),
-      LOG_LEVEL: 'debug',
+      LOG_LEVEL: 'info',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
