@@ -19,7 +19,7 @@ export function notices(before: Status, after: Status): Notice[] {
     ...failedJobs(before, after),
   ];
   // One thing often shows in several conditions: the first of them, Ready if it is among them, tells it.
-  const said = ({ type, reason, note }: Notice): string => `${type} ${reason} ${note}`;
+  const said = ({ reason, note }: Notice): string => `${reason} ${note}`;
   return all.filter((one, index) => all.findIndex((other) => said(other) === said(one)) === index);
 }
 

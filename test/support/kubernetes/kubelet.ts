@@ -125,9 +125,9 @@ async function run(
     }
   }
   const mounts = container.volumeMounts.map(({ mountPath }) => mountPath);
+  const mounted = new RegExp(`(?<=^|")(?:${mounts.join('|')})(?=/|$|")`, 'g');
   /** A path in the pod as one of this machine. */
-  const here = (value: string): string =>
-    mounts.reduce((text, mount) => text.replaceAll(mount, join(root, mount)), value);
+  const here = (value: string): string => value.replace(mounted, (path) => join(root, path));
   const variables: Record<string, string> = {};
   for (const variable of container.env) {
     const value = await resolveVariable(core, namespace, pod, variable);
