@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { messageOf, UserError } from '../../common/errors.js';
 import { packageRoot } from '../../common/paths.js';
 import type { L1Module } from '../l1/stage.js';
@@ -88,10 +88,15 @@ export function parseProgram(text: string, from: string, folder: string): Progra
   return programOf(value, from, folder);
 }
 
+/** Compiled once: the operator in a cluster reads programs at every look. */
+let validator: ValidateFunction | undefined;
+
 /** The program of a parsed value, such as the one within a custom resource. @throws UserError */
 export function programOf(value: unknown, from: string, folder: string): Program {
-  const ajv = new Ajv2020({ allErrors: true, useDefaults: true, allowUnionTypes: true });
-  const validate = ajv.compile(JSON.parse(readFileSync(programSchemaFile, 'utf8')));
+  validator ??= new Ajv2020({ allErrors: true, useDefaults: true, allowUnionTypes: true }).compile(
+    JSON.parse(readFileSync(programSchemaFile, 'utf8')),
+  );
+  const validate = validator;
   const copy: unknown = structuredClone(value ?? {});
   const misfits = validate(copy) ? [] : (validate.errors ?? []).map(inWords);
   if (misfits.length > 0) throw mistakesIn(from, [...new Set(misfits)]);
