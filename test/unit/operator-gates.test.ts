@@ -52,6 +52,8 @@ const known: Run = {
   attempts: 1,
   created_at: 1_000,
   updated_at: 2_000,
+  to_hash: '',
+  counts: { without: 0, capped: 0, fitted: 0 },
 };
 const tx: StageTx = {
   stage: 6n,
