@@ -53,7 +53,7 @@ const known: Run = {
   created_at: 1_000,
   updated_at: 2_000,
   to_hash: '',
-  counts: { without: 0, capped: 0, fitted: 0 },
+  counts: { without: { excluded: 0, zero_address: 0, below_one: 0, below_minimum: 0 }, capped: 0, fitted: 0 },
 };
 const tx: StageTx = {
   stage: 6n,
