@@ -200,8 +200,16 @@ describe('sending scores', function () {
     await sender.finalize(5n, async () => void looks++, hooks);
     assert.equal(looks, 2);
     assert.equal((await contract.stage(5n))?.is_finalized, true);
-    assert.deepEqual(kindsOf(hooks.told, 1), ['signed', 'replaced', 'signed', 'mined']);
-    assert.match(hooks.told[1] ?? '', /^replaced 0x/);
+    // On a slow machine the first one may have been offered more for before it was found replaced.
+    const kinds = kindsOf(hooks.told, 1);
+    const last = kinds.lastIndexOf('replaced');
+    const tried = kinds.slice(0, last + 1).sort();
+    const [replaced, signed] = ['replaced', 'signed'].map(
+      (kind) => tried.filter((one) => one === kind).length,
+    );
+    assert.ok(replaced === signed && replaced !== 0, kinds.join());
+    assert.deepEqual(kinds.slice(last + 1), ['signed', 'mined']);
+    assert.match(hooks.told.find((one) => one.startsWith('replaced')) ?? '', /^replaced 0x/);
   });
 
   it('never finalizes twice, however many try at once with one key', async () => {

@@ -114,8 +114,8 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
 
 /** Waits until something holds; fails after five seconds. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 5_000; Date.now() < end; await delay(5)) {
+  for (const end = Date.now() + 20_000; Date.now() < end; await delay(5)) {
     if (await holds()) return;
   }
-  throw new Error('it did not come true within five seconds');
+  throw new Error('it did not come true within twenty seconds');
 }

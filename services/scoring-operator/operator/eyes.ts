@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { parse } from 'yaml';
 import type { Database } from '../../common/clickhouse/database.js';
 import { messageOf, UserError } from '../../common/errors.js';
 import { stopAll } from '../../common/lifecycle.js';
@@ -16,6 +15,7 @@ import { type Eyes, observe } from '../machine/observe.js';
 import { PolicyError } from '../policy/errors.js';
 import type { FactClients } from '../policy/gather/clients.js';
 import { policyOf } from '../policy/parse.js';
+import { readPolicyText } from '../policy/text.js';
 import { type SigningConfig, sendingOf } from '../program/config.js';
 import { openProgram } from '../program/open.js';
 import { type Program, programOf } from '../program/program.js';
@@ -68,7 +68,7 @@ export async function resolveProgram(
   };
   const asValue = (text: string, from: string): unknown => {
     try {
-      return parse(text);
+      return readPolicyText(text);
     } catch {
       // The parser's words would quote the text.
       throw lasting(from.startsWith('policy') ? 'InvalidPolicy' : 'InvalidProgram', `${from} is no YAML`);
