@@ -30,6 +30,7 @@ const done = (stage: bigint) => ({ stage, total_score: 9n, is_finalized: true })
 const verified = {
   stage: 6n,
   window,
+  to_hash: 'AA',
   list_hash: 'h',
   is_verified: true,
   is_finalized: false,
@@ -43,7 +44,7 @@ const observation: Observation = {
   indexer: { height: 120, time: 1_400 },
   runs: [],
   registration: { kind: 'unchecked' },
-  window: { kind: 'known', window },
+  window: { kind: 'known', window, to_hash: 'AA' },
 };
 
 const reasonOf = (decision: Decision): string =>
@@ -82,6 +83,27 @@ describe('what is decided', () => {
     ['the running stage is finalized', 'alarm FinalizedTooEarly', contractOf([done(7n), open(8n)])],
     ['a read-back stage is finalized', 'finalize 6', { runs: [verified] }],
     ['a stage that was not read back is not', 'score 6', { runs: [{ ...verified, is_verified: false }] }],
+    ['its last block is another one by now', 'score 6', { runs: [{ ...verified, to_hash: 'BB' }] }],
+    [
+      'its blocks are other ones by now',
+      'score 6',
+      { runs: [{ ...verified, window: { ...window, to_height: 98 } }] },
+    ],
+    [
+      'its times are other ones by now',
+      'score 6',
+      { runs: [{ ...verified, window: { ...window, end_time: 999 } }] },
+    ],
+    [
+      'whether its blocks are still the same cannot be looked up',
+      'wait IndexerUnreadable',
+      { runs: [verified], window: { kind: 'error', error: 'down' } },
+    ],
+    [
+      'the chain was rolled back into it',
+      'wait IndexerBehind',
+      { runs: [verified], window: { kind: 'behind', message: '' } },
+    ],
     ['nobody has a score', 'wait EmptyStage', { runs: [{ ...verified, score_count: 0 }] }],
     [
       'nobody has a score, and a person has said so',

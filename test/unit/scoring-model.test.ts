@@ -66,6 +66,8 @@ async function history(seed: number): Promise<World> {
     if (random.oneIn(6)) world.interfere();
     world.isAllowed = !random.oneIn(12);
     if (random.oneIn(10)) world.dropPool();
+    // What is under way to be finalized cannot be called back.
+    if (random.oneIn(8) && world.pool.length === 0) world.rollback(random.integer(200));
     if (random.oneIn(5))
       world.rules = { ...world.rules, approved_stage: (world.finalizations.at(-1) ?? initStage - 1n) + 1n };
     if (random.oneIn(3)) await runSome(world, tables, hardship, seed * 100 + turn, intervalChanges);

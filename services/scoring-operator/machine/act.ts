@@ -9,6 +9,7 @@ import { isClosable } from './decide.js';
 import { differences, isSame } from './differences.js';
 import type { ContractReads, ScorePolicy, ScoreSender } from './ports.js';
 import { keepingTxs, settleTxs } from './txs.js';
+import type { StageBlocks } from './types.js';
 import { compare, toChecks } from './verify.js';
 
 /** What work is done with. */
@@ -61,14 +62,10 @@ const zeroAddress = `0x${'0'.repeat(40)}`;
  *
  * @throws ActError, and what the policy, the contract or the tables throw.
  */
-export async function scoreStage(
-  hands: Hands,
-  stage: bigint,
-  window: ScoreWindow,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function scoreStage(hands: Hands, blocks: StageBlocks, signal?: AbortSignal): Promise<void> {
+  const { stage } = blocks;
   const { store, contract, sender, fault } = hands;
-  const { run, list } = await listFor(hands, stage, window, signal);
+  const { run, list } = await listFor(hands, blocks, signal);
   await fault?.('list_saved');
   await settleTxs(hands, stage);
   for (let round = 1; ; round++) {
@@ -107,17 +104,23 @@ export async function scoreStage(
 /** The list that is being sent already, or a new one, written down before anything is sent. */
 async function listFor(
   hands: Hands,
-  stage: bigint,
-  window: ScoreWindow,
+  { stage, window, to_hash }: StageBlocks,
   signal?: AbortSignal,
 ): Promise<{ readonly run: Run; readonly list: ScoreList }> {
   const { store, policy, clock } = hands;
   const now = clock.now();
   const known = await store.run(stage);
-  if (known !== undefined && known.policy_hash === policy.hash && isSame(known.window, window)) {
+  // A list of blocks that a rollback has replaced is as good as none.
+  const isOfThese =
+    known !== undefined &&
+    known.policy_hash === policy.hash &&
+    known.to_hash === to_hash &&
+    isSame(known.window, window);
+  if (isOfThese) {
     const list = await store.list(stage, known.list_hash);
     if (list !== undefined) {
-      const run = { ...known, attempts: known.attempts + 1, is_verified: false, updated_at: now };
+      const attempts = known.attempts + 1;
+      const run = { ...known, attempts, is_verified: false, is_finalized: false, updated_at: now };
       await store.saveRun(run);
       return { run, list };
     }

@@ -1,6 +1,7 @@
 import type { ContractStage } from '../contract/contract.js';
+import { isSame } from './differences.js';
 import type { Rules } from './rules.js';
-import type { Decision, L1Stage, Observation } from './types.js';
+import type { Decision, KnownRun, L1Stage, Observation, StageBlocks } from './types.js';
 
 /*
  * What holds for every decision, whatever was observed:
@@ -9,7 +10,8 @@ import type { Decision, L1Stage, Observation } from './types.js';
  *    time is past its end by a margin; the time of this machine decides nothing.
  * 2. Whatever cannot be read is waited for. An L1 whose time stands still cannot be read.
  * 3. It is always the contract's oldest open stage that is worked on: none is skipped.
- * 4. A stage is finalized only after its list was read back from the contract.
+ * 4. A stage is finalized only after its list was read back from the contract, and while its blocks are still those
+ *    that the list was computed from.
  * 5. What a person has to judge is an alarm, and nothing is sent while there is one.
  */
 
@@ -94,7 +96,8 @@ function decideOpen(observation: Observation, rules: Rules, { l1, stages }: Seen
       until: l1.stage_end_time,
     };
   const run = observation.runs.find((known) => known.stage === stage);
-  if (run === undefined || run.list_hash === '' || !run.is_verified) return score(observation, stage);
+  const next = score(observation, stage);
+  if (next.kind !== 'score' || run === undefined || !isScored(run, next)) return next;
   if (run.score_count === 0 && !rules.allow_empty.includes(stage))
     return wait(
       'EmptyStage',
@@ -114,6 +117,12 @@ function decideOpen(observation: Observation, rules: Rules, { l1, stages }: Seen
   return { kind: 'finalize', stage, list_hash: run.list_hash };
 }
 
+/** Whether a stage was scored from these blocks and read back: not from others, which a rollback has replaced. */
+function isScored({ list_hash, is_verified, window, to_hash }: KnownRun, blocks: StageBlocks): boolean {
+  if (list_hash === '' || !is_verified || window === undefined) return false;
+  return to_hash === blocks.to_hash && isSame(window, blocks.window);
+}
+
 /** Scores a stage once everything of it is indexed. */
 function score({ indexer, window }: Observation, stage: bigint): Decision {
   if ('error' in indexer) return wait('IndexerUnreadable', `the index cannot be read: ${indexer.error}`);
@@ -131,7 +140,7 @@ function score({ indexer, window }: Observation, stage: bigint): Decision {
       'IndexerBehind',
       `stage ${stage} ended at ${utc(end_time)}, the index has reached block ${indexer.height} of ${utc(indexer.time)}`,
     );
-  return { kind: 'score', stage, window: window.window };
+  return { kind: 'score', stage, window: window.window, to_hash: window.to_hash };
 }
 
 /** The oldest stage of the contract that is not finalized. */

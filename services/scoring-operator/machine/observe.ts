@@ -80,6 +80,7 @@ async function knownRuns({ store, policy, windows }: Eyes): Promise<KnownRun[]> 
     return {
       stage: run.stage,
       window: run.window,
+      to_hash: run.to_hash,
       list_hash: run.list_hash,
       score_count: run.score_count,
       is_finalized: run.is_finalized,
@@ -152,7 +153,7 @@ async function windowOf(
   if (typeof times === 'string') return { kind: 'unknown', message: times };
   try {
     const found = await index.window(stage, times.start_time, times.end_time, signal);
-    return found.kind === 'complete' ? { kind: 'known', window: found.window } : found;
+    return found.kind === 'complete' ? { ...found, kind: 'known' } : found;
   } catch (error) {
     return { kind: 'error', error: messageOf(error) };
   }

@@ -98,7 +98,7 @@ async function act(
     if (decision.kind === 'score') {
       const { from_height, to_height } = decision.window;
       log.info({ stage, from_height, to_height }, 'scoring a stage');
-      await scoreStage(hands, decision.stage, decision.window, signal);
+      await scoreStage(hands, decision, signal);
       log.info({ stage }, 'the stage is scored and read back');
       return { outcome: 'again', error: undefined };
     }

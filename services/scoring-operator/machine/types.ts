@@ -34,6 +34,8 @@ export type Registration =
 export interface KnownRun {
   readonly stage: bigint;
   readonly window: ScoreWindow | undefined;
+  /** Hash of the window's last block when the list was computed; '' when there is none. */
+  readonly to_hash: string;
   /** Hash of the list that was computed; '' before. */
   readonly list_hash: string;
   /** Whether the contract was read back and equals the list. */
@@ -45,7 +47,12 @@ export interface KnownRun {
 
 /** The blocks of the oldest open stage, or why they are not known. */
 export type OpenWindow =
-  | { readonly kind: 'known'; readonly window: ScoreWindow }
+  | {
+      readonly kind: 'known';
+      readonly window: ScoreWindow;
+      /** Hash of the window's last block as it is now: another one means that the chain was rolled back. */
+      readonly to_hash: string;
+    }
   /** The index does not reach past the end of the stage yet. */
   | { readonly kind: 'behind'; readonly message: string }
   /** The index does not reach back to the start of the stage, and never will by itself. */
@@ -77,6 +84,14 @@ export interface Observation {
   readonly window?: OpenWindow | undefined;
 }
 
+/** The blocks that a stage is scored from. */
+export interface StageBlocks {
+  readonly stage: bigint;
+  readonly window: ScoreWindow;
+  /** Hash of the window's last block; '' when there is none. */
+  readonly to_hash: string;
+}
+
 /** What to do next. Exactly one thing; the loop looks again after it. Reasons are one CamelCase word. */
 export type Decision =
   | {
@@ -87,6 +102,6 @@ export type Decision =
       readonly until?: number;
     }
   | { readonly kind: 'wait'; readonly reason: string; readonly message: string; readonly until?: number }
-  | { readonly kind: 'score'; readonly stage: bigint; readonly window: ScoreWindow }
+  | ({ readonly kind: 'score' } & StageBlocks)
   | { readonly kind: 'finalize'; readonly stage: bigint; readonly list_hash: string }
   | { readonly kind: 'alarm'; readonly reason: string; readonly message: string };

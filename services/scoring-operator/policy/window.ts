@@ -1,7 +1,7 @@
 import type { BlockTime } from '../../common/gen/indexer/block/v1/times.js';
 import { ScoringError } from './errors.js';
 import { ask, type FactClients } from './gather/clients.js';
-import { headsOf } from './gather/heads.js';
+import { hashAt, headsOf } from './gather/heads.js';
 import type { Policy } from './policy.js';
 import type { ScoreWindow } from './result.js';
 
@@ -16,7 +16,12 @@ export interface StageTimes {
 /** Whether a stage can be scored. */
 export type WindowState =
   /** Every service that the policy reads is past it. */
-  | { readonly kind: 'complete'; readonly window: ScoreWindow }
+  | {
+      readonly kind: 'complete';
+      readonly window: ScoreWindow;
+      /** Hash of the window's last block as the block service has it now; '' when there is none. */
+      readonly to_hash: string;
+    }
   /** The index is not yet past it. */
   | { readonly kind: 'behind'; readonly message: string }
   /** The index does not reach back to it, and never will by itself. */
@@ -65,7 +70,8 @@ export async function findWindow(
   };
   const heads = await headsOf(policy, clients, signal);
   const late = heads.filter(({ height }) => height <= window.to_height);
-  if (late.length === 0) return { kind: 'complete', window };
+  if (late.length === 0)
+    return { kind: 'complete', window, to_hash: await hashAt(clients, window.to_height, signal) };
   const where = late.map(({ service, height }) => `${service} at ${height}`).join(', ');
   return {
     kind: 'behind',

@@ -26,9 +26,9 @@ let hashes = 0;
 const log = createLog('silent');
 
 /** A list as a policy gives it that measures nothing. */
-const computed = (list: ScoreList, window: ScoreWindow): Computed => ({
+const computed = (list: ScoreList, window: ScoreWindow, to_hash: string): Computed => ({
   list,
-  facts: { window, to_hash: '', measures: new Map() },
+  facts: { window, to_hash, measures: new Map() },
   summary: {
     policy_hash: 'hash',
     scored: list.scores.length,
@@ -146,7 +146,8 @@ export function processOver(
     policy: {
       text: 'policy',
       hash: 'hash',
-      compute: (window) => ask(() => computed(world.scoresOf(window), window)),
+      compute: (window) =>
+        ask(() => computed(world.scoresOf(window), window, world.hashOf(window.to_height))),
     },
     clock: {
       now: () => world.time_s * 1000,
@@ -207,11 +208,11 @@ export function processOver(
     index: {
       head: () => ask(() => world.indexHead()),
       window: (stage, start, end) =>
-        ask(() =>
-          world.indexHead().time >= end
-            ? { kind: 'complete' as const, window: world.windowOf(stage, start, end) }
-            : { kind: 'behind' as const, message: 'not indexed' },
-        ),
+        ask(() => {
+          if (world.indexHead().time < end) return { kind: 'behind' as const, message: 'not indexed' };
+          const window = world.windowOf(stage, start, end);
+          return { kind: 'complete' as const, window, to_hash: world.hashOf(window.to_height) };
+        }),
     },
     bridge_id: world.registration === undefined ? undefined : 1n,
     // The oldest contracts cannot say where they begin.

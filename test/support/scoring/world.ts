@@ -134,9 +134,25 @@ export class World {
     return { height, time: height * blockTime_s };
   }
 
+  /** Heights from which on the rollup was rolled back, and has other blocks since. */
+  private readonly forks: number[] = [];
+
+  /** The rollup is rolled back by so many blocks; those that come instead are there at once. */
+  rollback(blocks: number): void {
+    this.forks.push(this.indexHead().height - blocks);
+  }
+
+  private branchOf(height: number): number {
+    return this.forks.filter((fork) => fork <= height).length;
+  }
+
+  hashOf(height: number): string {
+    return `${height}/${this.branchOf(height)}`;
+  }
+
   /** The scores of a window: a function of its blocks only; every ninth window is empty. */
   scoresOf({ from_height, to_height }: ScoreWindow): ScoreList {
-    const seed = from_height * 7 + to_height * 13;
+    const seed = from_height * 7 + to_height * 13 + this.branchOf(to_height) * 17;
     const count = seed % 9 === 0 ? 0 : (seed % 5) + 1;
     const scores = Array.from({ length: count }, (_, index) => ({
       address: `0x${((seed + index * 977) % 0xffff).toString(16).padStart(40, 'a')}`,
