@@ -204,6 +204,23 @@ describe('what is compared and sent', () => {
     assert.deepEqual(differences(scores, found), [{ address: c, amount: 0n }, ...scores]);
     assert.deepEqual(differences(scores, [...scores].reverse()), []);
   });
+  it('lowers before it raises, so that no sum on the way is larger than both ends', () => {
+    const most = 2n ** 64n - 1n;
+    const found = [
+      { address: a, amount: 1n },
+      { address: b, amount: most - 1n },
+    ];
+    const wanted = [
+      { address: a, amount: most - 1n },
+      { address: b, amount: 1n },
+    ];
+    const has = new Map(found.map(({ address, amount }) => [address, amount]));
+    for (const { address, amount } of differences(wanted, found)) {
+      has.set(address, amount);
+      assert.ok([...has.values()].reduce((sum, one) => sum + one) <= most);
+    }
+    assert.deepEqual([...has], [...wanted.map(({ address, amount }) => [address, amount])]);
+  });
   it('is every score, how many, the sum and the strays', () => {
     const stage = { stage: 6n, total_score: list.total, is_finalized: false };
     const wrong = (found: typeof scores, total = list.total) =>

@@ -175,6 +175,38 @@ describe('the stage machine over random histories', function () {
     assert.deepEqual([world.finalizations, world.violations], [[3n, 4n], []]);
   });
 
+  it('finalizes nothing that changed while the nonce was waited for, though the sum is the same', async () => {
+    const random = randomFrom(3);
+    const world = new World(random, 'ours', 3n, 5n, {
+      margin_s: 0,
+      approval: 'Automatic',
+      approved_stage: undefined,
+      allow_empty: [],
+      stop_at_stage: 3n,
+    });
+    const machine = processOver(world, emptyTables(), { ...easy, moveOneIn: 0 }, random);
+    let waits = 0;
+    const finalize: ScoreSender['finalize'] = (stage, guard, ...rest) =>
+      machine.sender.finalize(
+        stage,
+        () => {
+          // An update that was stuck in the pool is mined: one address has what another one had.
+          const scores = world.stages.get(stage)!.scores;
+          const [[address, amount] = ['', 0n]] = scores;
+          if (waits++ === 0) scores.delete(address);
+          if (waits === 1) scores.set(`0x${'9'.repeat(40)}`, amount);
+          return guard();
+        },
+        ...rest,
+      );
+    const changed = { ...machine, sender: { ...machine.sender, finalize } };
+    const step = await runPass(changed);
+    assert.match(step.error ?? '', /stage 3 is not what it was when it was read back/);
+    assert.deepEqual(world.finalizations, []);
+    await runPass(changed);
+    assert.deepEqual([world.finalizations, world.violations], [[3n], []]);
+  });
+
   it('sends nothing at all where the contract is not the one, whatever happens', async () => {
     for (let seed = 1; seed <= 300; seed++) {
       const random = randomFrom(seed);

@@ -191,9 +191,11 @@ export async function finalizeStage(
   await fault?.('before_finalize');
 
   const guard = async (): Promise<void> => {
+    const found = await contract.scores(stage);
     const now = await contract.stage(stage);
     if (now?.is_finalized) throw new ActError('Overtaken', `stage ${stage} was finalized by somebody else`);
-    if (now === undefined || now.total_score !== list.total)
+    // Everything once more: while the nonce was waited for, a tx that was stuck may have written other scores.
+    if (compare(list, found, now).some((check) => !check.is_ok))
       throw new ActError('NotFinalized', `stage ${stage} is not what it was when it was read back`);
   };
   await sending(stage, () => sender.finalize(stage, guard, keepingTxs(hands, run), signal));

@@ -10,8 +10,11 @@ export function differences(list: readonly Score[], found: readonly Score[]): Sc
   const strays = [...has]
     .filter(([address, amount]) => amount > 0n && !listed.has(address))
     .map(([address]) => ({ address, amount: 0n }));
-  // Strays first: on contracts that wrap, the sum never passes what it is at the end.
-  return [...strays, ...list.filter(({ address, amount }) => (has.get(address) ?? 0n) !== amount)];
+  const isLess = ({ address, amount }: Score): boolean => amount < (has.get(address) ?? 0n);
+  const isMore = ({ address, amount }: Score): boolean => amount > (has.get(address) ?? 0n);
+  // What lowers the sum comes first, so that it never passes the larger of what it was and what it will be: a sum above
+  // 2^64-1 on the way is refused by strict contracts, for ever.
+  return [...strays, ...list.filter(isLess), ...list.filter(isMore)];
 }
 
 /** Whether two windows hold the same blocks. */
