@@ -2,19 +2,14 @@ import assert from 'node:assert/strict';
 import { ContractError } from '../../services/scoring-operator/contract/errors.js';
 import type { ScoreSender } from '../../services/scoring-operator/machine/ports.js';
 import { runPass, type Step } from '../../services/scoring-operator/machine/run.js';
+import type { StageTx } from '../../services/scoring-operator/store/rows.js';
 import { randomFrom } from '../support/random.js';
 import { easy, type Hardship, Killed, processOver } from '../support/scoring/process.js';
-import { emptyTables } from '../support/scoring/store.js';
+import { emptyTables, type MemoryTables } from '../support/scoring/store.js';
 import { World } from '../support/scoring/world.js';
 
 /** Passes of two processes at most, of which any may be killed. */
-async function runSome(
-  world: World,
-  tables: ReturnType<typeof emptyTables>,
-  hardship: Hardship,
-  seed: number,
-  isTold = false,
-) {
+async function runSome(world: World, tables: MemoryTables, hardship: Hardship, seed: number, isTold = false) {
   const random = randomFrom(seed);
   const late = async () => {
     for (let steps = random.integer(300); steps > 0; steps--) await null;
@@ -29,7 +24,7 @@ async function runSome(
 }
 
 /** A history of an L1 and a rollup with everything that may go wrong, then with all well again. */
-async function history(seed: number): Promise<World> {
+async function history(seed: number): Promise<{ readonly world: World; readonly tables: MemoryTables }> {
   const random = randomFrom(seed);
   const initStage = BigInt(1 + random.integer(4));
   const l1Stage = initStage + BigInt(random.integer(4));
@@ -92,7 +87,20 @@ async function history(seed: number): Promise<World> {
   await runPass(
     processOver(world, tables, { ...easy, moveOneIn: 0 }, random, intervalChanges ? world.told() : []),
   );
-  return world;
+  return { world, tables };
+}
+
+/**
+ * Stages that are finalized although the tables say something else of them or of their txs. Of two txs with one nonce,
+ * which two processes have signed, the one that was mined tells enough.
+ */
+function unknownIn({ runs, txs }: MemoryTables, { finalizations }: World): bigint[] {
+  const all = [...txs.values()];
+  const isOpen = ({ nonce, state }: StageTx): boolean =>
+    state === 'signed' && !all.some((other) => other.nonce === nonce && other.state === 'mined');
+  return finalizations.filter(
+    (stage) => runs.get(stage)?.is_finalized !== true || all.some((tx) => tx.stage === stage && isOpen(tx)),
+  );
 }
 
 describe('the stage machine over random histories', function () {
@@ -102,8 +110,9 @@ describe('the stage machine over random histories', function () {
     const [histories, first] = [Number(process.env['HISTORIES'] ?? 1_200), Number(process.env['SEED'] ?? 1)];
     let finalized = 0;
     for (let seed = first; seed < first + histories; seed++) {
-      const world = await history(seed);
+      const { world, tables } = await history(seed);
       assert.deepEqual(world.violations, [], `seed ${seed}`);
+      assert.deepEqual(unknownIn(tables, world), [], `seed ${seed}: the tables know what is finalized`);
       const { l1, rules } = world;
       const isOver = l1.time >= l1.end + rules.margin_s && world.indexHead().time >= l1.end;
       const expected = isOver ? l1.stage : l1.stage - 1n;
@@ -205,6 +214,32 @@ describe('the stage machine over random histories', function () {
     assert.deepEqual(world.finalizations, []);
     await runPass(changed);
     assert.deepEqual([world.finalizations, world.violations], [[3n], []]);
+  });
+
+  it('says so where somebody else has finalized other scores', async () => {
+    const random = randomFrom(5);
+    const world = new World(random, 'ours', 3n, 5n, {
+      margin_s: 0,
+      approval: 'Manual',
+      approved_stage: undefined,
+      allow_empty: [],
+      stop_at_stage: 3n,
+    });
+    const tables = emptyTables();
+    const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
+    const scored = await runPass(machine);
+    assert.equal('reason' in scored.decision && scored.decision.reason, 'ApprovalNeeded');
+    const own = world.stages.get(3n)!;
+    own.scores.set(`0x${'9'.repeat(40)}`, 5n);
+    own.is_finalized = true;
+    world.stages.set(4n, { scores: new Map(), total: 0n, is_finalized: false });
+    await runPass(machine);
+    const run = tables.runs.get(3n);
+    assert.deepEqual([run?.is_finalized, run?.is_verified], [true, false]);
+    assert.match(
+      run?.error ?? '',
+      /finalized with other scores than those of the list: strays, count, scores/,
+    );
   });
 
   it('sends nothing at all where the contract is not the one, whatever happens', async () => {

@@ -7,6 +7,7 @@ import type { Run } from '../store/rows.js';
 import type { ScoringStore } from '../store/store.js';
 import { isClosable } from './decide.js';
 import { differences, isSame } from './differences.js';
+import { noteFinalized } from './finalized.js';
 import type { ContractReads, ScorePolicy, ScoreSender } from './ports.js';
 import { keepingTxs, settleTxs } from './txs.js';
 import type { StageBlocks } from './types.js';
@@ -177,7 +178,7 @@ export async function finalizeStage(
     throw new ActError('WrongList', `stage ${stage}: the list ${list_hash} is not in the tables any more`);
   await settleTxs(hands, stage);
   if ((await contract.stage(stage))?.is_finalized) {
-    await markFinalized(hands, run);
+    await noteFinalized(hands, run);
     return 'found_finalized';
   }
   const checks = compare(list, await contract.scores(stage), await contract.stage(stage));
@@ -211,12 +212,8 @@ export async function finalizeStage(
   await store.saveChecks(toChecks([check], stage, list.hash, hands.clock.now()));
   if (!check.is_ok)
     throw new ActError('NotFinalized', `stage ${stage} is not finalized although the receipt says success`);
-  await markFinalized(hands, run);
+  await store.saveRun({ ...run, is_finalized: true, error: '', updated_at: hands.clock.now() });
   return 'finalized';
-}
-
-async function markFinalized({ store, clock }: Hands, run: Run): Promise<void> {
-  await store.saveRun({ ...run, is_finalized: true, error: '', updated_at: clock.now() });
 }
 
 async function sending<T>(stage: bigint, send: () => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@ import { messageOf } from '../../common/errors.js';
 import { ContractError } from '../contract/errors.js';
 import { ActError, finalizeStage, type Hands, scoreStage } from './act.js';
 import { decide } from './decide.js';
+import { catchUpWithFinalized } from './finalized.js';
 import { type Eyes, observe } from './observe.js';
 import type { Rules } from './rules.js';
 import type { Decision, Observation } from './types.js';
@@ -47,6 +48,7 @@ export async function runPass(machine: Machine, signal?: AbortSignal): Promise<S
     // What could not be read because of the signal is no reason for anything.
     if (signal?.aborted)
       return { observation, decision: { kind: 'nothing', reason: 'Stopping' }, error: undefined };
+    await catchUpWithFinalized({ ...machine, margin_s: rules.margin_s }, observation);
     let decision = limit(decide(observation, rules), machine.phases);
     const key = 'stage' in decision ? `${decision.kind} ${decision.stage}` : '';
     repeats = key === previous ? repeats + 1 : 0;
