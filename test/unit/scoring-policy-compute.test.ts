@@ -86,7 +86,9 @@ describe('scores', () => {
   });
 
   it('are none for excluded accounts in any spelling, and for the zero address', () => {
-    const policy = policyWith([{}], { exclude: [toBech32(account(2), 'init'), '0x2', '0x4'] });
+    const policy = policyWith([{}], {
+      exclude: [toBech32(account(2), 'init'), `0x${account(2)}`, `0x${account(4)}`],
+    });
     assert.equal(policy.exclude.size, 2);
     assert.deepEqual(amounts(policy, factsWith([{ 0: 7n, 2: 7n, 3: 7n, 4: 7n }])), { 3: 7n });
   });

@@ -44,17 +44,40 @@ describe('lines of address and score', () => {
     assert.deepEqual(
       mistakes(`address,score\nnobody,1\n${bech},-1\n${bech},1.5\n${bech}\n${bech},1,2\naddress,score`),
       [
-        'line 2: "nobody" is no address',
+        'line 2: "nobody" is no address: neither bech32 with the prefix init nor 0x and hex digits',
         'line 3: "-1" is no whole score',
         'line 4: "1.5" is no whole score',
         'line 5: 1 values instead of address,score',
         'line 6: 3 values instead of address,score',
-        'line 7: "address" is no address',
+        'line 7: "address" is no address: neither bech32 with the prefix init nor 0x and hex digits',
       ],
     );
     const many = mistakes('x,1\n'.repeat(100));
     assert.equal(many?.length, 21);
     assert.equal(many?.at(-1), 'and 80 more mistakes');
+  });
+
+  it('that lack a digit, or have another one than their checksum says, are no addresses', () => {
+    const checked = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+    assert.deepEqual(values(`${checked},1`), { [key]: 1n });
+    const texts = [
+      checked.slice(0, -1),
+      `${checked}0`,
+      '0x1',
+      checked.replace('f39F', 'f38F'),
+      bech.slice(0, -1),
+    ];
+    const found = mistakes(texts.map((text) => `${text},1`).join('\n')) ?? [];
+    assert.deepEqual(
+      found.map((text) => text.replace(/^.*is no address: /, '')),
+      [
+        '39 hex digits, and an account has 40',
+        '41 hex digits, and an account has 40',
+        '1 hex digits, and an account has 40',
+        'its checksum is wrong: a digit, or the case of a letter, is another one',
+        'neither bech32 with the prefix init nor 0x and hex digits',
+      ],
+    );
   });
 
   it('of accounts of 32 bytes are counted', () => {

@@ -1,4 +1,5 @@
-import { type AccountKey, parseAccount } from '../../common/chain/address.js';
+import type { AccountKey } from '../../common/chain/address.js';
+import { readWrittenAccount } from './account.js';
 import type { Measure } from './facts.js';
 import { createTally } from './measure/tally.js';
 
@@ -33,18 +34,18 @@ export function parseCsv(text: string, duplicates: 'refuse' | 'sum', account_pre
     isFirst = false;
     if (isHeader && fields.length === 2) continue;
     const number = index + 1;
-    const mistake = (what: string): void => {
+    const complain = (what: string): void => {
       mistakes.push(`line ${number}: ${what}`);
     };
     const [address = '', score = ''] = fields;
-    const account = parseAccount(address, account_prefix);
-    if (fields.length !== 2) mistake(`${fields.length} values instead of address,score`);
-    else if (account === undefined) mistake(`${shown(address)} is no address`);
-    else if (!/^\d{1,78}$/.test(score)) mistake(`${shown(score)} is no whole score`);
+    const { account, mistake } = readWrittenAccount(address, account_prefix);
+    if (fields.length !== 2) complain(`${fields.length} values instead of address,score`);
+    else if (mistake !== undefined) complain(`${shown(address)} is no address: ${mistake}`);
+    else if (!/^\d{1,78}$/.test(score)) complain(`${shown(score)} is no whole score`);
     else {
       const before = seen.get(account);
       if (before !== undefined && duplicates === 'refuse')
-        mistake(`${shown(address)} is the account of line ${before}`);
+        complain(`${shown(address)} is the account of line ${before}`);
       seen.set(account, before ?? number);
       tally.add(account, BigInt(score));
     }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { id } from 'ethers';
-import { type AccountKey, parseAccount } from '../../common/chain/address.js';
+import type { AccountKey } from '../../common/chain/address.js';
 import { messageOf } from '../../common/errors.js';
+import { readWrittenAccount } from './account.js';
 import { PolicyError } from './errors.js';
 import { largestTotal, type Policy, type Rule, type RuleBase } from './policy.js';
 import { parseDecimal, type Rational } from './rational.js';
@@ -101,14 +102,11 @@ function checksOf(account_prefix: string, folder: string, mistakes: string[]): C
   return {
     folder,
     account(text, path) {
-      const key = parseAccount(text, account_prefix);
-      if (key === undefined)
-        mistakes.push(
-          `${path} is ${shown(text)}: neither bech32 with the prefix ${account_prefix} nor 0x and hex digits`,
-        );
-      else if (key.length !== 40)
+      const { account, mistake } = readWrittenAccount(text, account_prefix);
+      if (mistake !== undefined) mistakes.push(`${path} is ${shown(text)}: ${mistake}`);
+      else if (account.length !== 40)
         mistakes.push(`${path} is ${shown(text)}: accounts of 32 bytes have no score and no code`);
-      return key ?? '';
+      return account ?? '';
     },
     decimal(value, path) {
       if (value === undefined) return undefined;
