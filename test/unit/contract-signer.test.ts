@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -57,6 +59,20 @@ describe('signers', () => {
       assert.equal((await createSigner(load({ MNEMONIC: words, ...env }))).address, address);
       assert.equal((await createSigner(load({ MNEMONIC_FILE: path, ...env }))).address, address);
     }
+  });
+
+  it('behind a URL are asked there alone: what they are to sign is never sent on', async () => {
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      seen.push(request.url ?? '');
+      response.writeHead(307, { location: '/elsewhere' }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await assert.rejects(createSigner(load({ SIGNER_URL: `http://127.0.0.1:${port}/here` })), /no answer/);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    assert.deepEqual(seen, ['/here']);
   });
 
   it('are exactly one', () => {

@@ -144,6 +144,8 @@ async function post(
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: rpcBody(method, params),
+      // Sent on, it would be sent twice, and perhaps to somebody else.
+      redirect: 'error',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
     const answer = (await response.json()) as Answer | null;
