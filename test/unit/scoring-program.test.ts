@@ -98,7 +98,17 @@ describe('a program', () => {
     assert.equal(mistakes.length, 2);
   });
   it('refuses a window without length, and what is missing', () => {
-    assert.throws(() => parse({ ...least, windows: [{ stage: 5, start_time: 9, end_time: 9 }] }), /stage 5/);
+    const windows = (...all: [number, number, number][]) =>
+      parse({
+        ...least,
+        windows: all.map(([stage, start_time, end_time]) => ({ stage, start_time, end_time })),
+      });
+    assert.throws(() => windows([5, 9, 9]), /stage 5 does not end after it starts/);
+    assert.throws(() => windows([5, 1, 9], [5, 1, 8]), /stage 5 is there twice/);
+    assert.throws(() => windows([6, 8, 20], [5, 1, 9]), /stage 6 does not start when stage 5 ends/);
+    assert.throws(() => windows([5, 1, 9], [6, 10, 20]), /stage 6 does not start when stage 5 ends/);
+    assert.throws(() => windows([5, 1, 9], [8, 8, 20]), /stage 8 does not start after stage 5 ends/);
+    assert.equal(windows([5, 1, 9], [6, 9, 20], [9, 30, 40]).windows.length, 3);
     for (const name of Object.keys(least))
       assert.throws(() => parse({ ...least, [name]: undefined }), new RegExp(`${name} is missing`));
   });

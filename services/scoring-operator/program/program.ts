@@ -101,11 +101,26 @@ export function programOf(value: unknown, from: string, folder: string): Program
   const misfits = validate(copy) ? [] : (validate.errors ?? []).map(inWords);
   if (misfits.length > 0) throw mistakesIn(from, [...new Set(misfits)]);
   const program = copy as ProgramJson;
-  const mistakes = (program.windows ?? [])
-    .filter(({ start_time, end_time }) => end_time <= start_time)
-    .map(({ stage }) => `windows: stage ${stage} does not end after it starts`);
+  const mistakes = windowMistakes(program.windows ?? []);
   if (mistakes.length > 0) throw mistakesIn(from, mistakes);
   return withTypes(program, folder);
+}
+
+/** Stages follow one another without a gap, so windows that do not would have blocks count twice or never. */
+function windowMistakes(windows: NonNullable<ProgramJson['windows']>): string[] {
+  const sorted = [...windows].sort((a, b) => a.stage - b.stage);
+  return sorted.flatMap(({ stage, start_time, end_time }, index) => {
+    const before = sorted[index - 1];
+    const mistakes = end_time <= start_time ? [`windows: stage ${stage} does not end after it starts`] : [];
+    if (before?.stage === stage) return [...mistakes, `windows: stage ${stage} is there twice`];
+    const isNext = before?.stage === stage - 1;
+    if (before !== undefined && (isNext ? before.end_time !== start_time : before.end_time > start_time))
+      return [
+        ...mistakes,
+        `windows: stage ${stage} does not start ${isNext ? 'when' : 'after'} stage ${before.stage} ends`,
+      ];
+    return mistakes;
+  });
 }
 
 const mistakesIn = (from: string, mistakes: readonly string[]): UserError =>
