@@ -255,6 +255,8 @@ describe('the loop', () => {
     assert.equal(code({ kind: 'nothing', reason: 'StageRunning' }), 0);
     assert.equal(code({ kind: 'wait', reason: 'ApprovalNeeded', message: '' }), 0);
     assert.equal(code({ kind: 'wait', reason: 'L1Unreadable', message: '' }), 75);
+    assert.equal(code({ kind: 'wait', reason: 'IndexIncomplete', message: '' }), 1);
+    assert.equal(code({ kind: 'wait', reason: 'WindowUnknown', message: '' }), 1);
     assert.equal(code({ kind: 'alarm', reason: 'NotAllowed', message: '' }), 1);
     assert.equal(code({ kind: 'finalize', stage: 1n, list_hash: '' }, 'out of gas'), 75);
   });

@@ -30,8 +30,8 @@ const usage = `weft score --program FILE [--once] [--dry-run] [--show WHAT]: sco
   --service ADDR  with --show: asks a running operator (gRPC) instead of opening its tables
 
 The key comes from the environment: PRIVATE_KEY, PRIVATE_KEY_FILE, MNEMONIC, MNEMONIC_FILE or SIGNER_URL.
-Without --once it goes on until Ctrl-C. Exit codes: 0 all is well, 1 a person has to do something,
-75 it may work later.
+Without --once it goes on until Ctrl-C. Exit codes: 0 all is well, also while a stage waits for its end or for
+a person's word; 1 a person has to repair something; 75 it may work later.
 `;
 
 interface Options {

@@ -1,6 +1,5 @@
 import { messageOf } from '../../common/errors.js';
 import { type Machine, runPass, type Step } from './run.js';
-import type { Decision } from './types.js';
 
 /** How a machine is kept running. */
 export interface LoopOptions {
@@ -34,21 +33,19 @@ export function pause(failures: number, { poll_ms, longest_ms }: LoopOptions): n
   return Math.min(Math.max(poll_ms, longest_ms), poll_ms * 2 ** Math.min(16, failures));
 }
 
-/** What a process that runs once ends with: 0 all is well, 1 a person has to do something, 75 it may work later. */
+/**
+ * What a process that runs once ends with: 0 all is well, also while a stage waits for its end or for a person's word;
+ * 1 a person has to repair something, 75 it may work later.
+ */
 export function exitCodeOf({ decision, error }: Pick<Step, 'decision' | 'error'>): 0 | 1 | 75 {
   if (error !== undefined) return 75;
-  return decision.kind === 'alarm' ? 1 : isTrouble(decision) ? 75 : 0;
+  if (decision.kind === 'alarm') return 1;
+  if (decision.kind !== 'wait') return 0;
+  return needPerson.has(decision.reason) ? 1 : troubles.has(decision.reason) ? 75 : 0;
 }
 
-/** Waits that are for something to be repaired rather than for time or a person's word. */
-const troubles = new Set([
-  'L1Unreadable',
-  'L1StandsStill',
-  'ContractUnreadable',
-  'IndexerUnreadable',
-  'WindowUnknown',
-]);
+/** Waits that are for something to come back rather than for time or a person's word. */
+const troubles = new Set(['L1Unreadable', 'L1StandsStill', 'ContractUnreadable', 'IndexerUnreadable']);
 
-function isTrouble(decision: Decision): boolean {
-  return decision.kind === 'wait' && troubles.has(decision.reason);
-}
+/** Waits that never end by themselves. */
+const needPerson = new Set(['WindowUnknown', 'IndexIncomplete']);
