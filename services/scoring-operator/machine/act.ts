@@ -68,7 +68,7 @@ export async function scoreStage(hands: Hands, blocks: StageBlocks, signal?: Abo
   const { store, contract, sender, fault } = hands;
   const { run, list } = await listFor(hands, blocks, signal);
   await fault?.('list_saved');
-  await settleTxs(hands, stage);
+  await settleTxs(hands, stage, signal);
   for (let round = 1; ; round++) {
     const found = await contract.scores(stage);
     const wanted = differences(list.scores, found);
@@ -176,9 +176,9 @@ export async function finalizeStage(
   const list = run?.list_hash === list_hash ? await store.list(stage, list_hash) : undefined;
   if (run === undefined || list === undefined)
     throw new ActError('WrongList', `stage ${stage}: the list ${list_hash} is not in the tables any more`);
-  await settleTxs(hands, stage);
+  await settleTxs(hands, stage, signal);
   if ((await contract.stage(stage))?.is_finalized) {
-    await noteFinalized(hands, run);
+    await noteFinalized(hands, run, signal);
     return 'found_finalized';
   }
   const checks = compare(list, await contract.scores(stage), await contract.stage(stage));

@@ -12,20 +12,24 @@ import { compare, toChecks } from './verify.js';
  *
  * @throws what the tables throw.
  */
-export async function catchUpWithFinalized(hands: Hands, { contract, runs }: Observation): Promise<void> {
+export async function catchUpWithFinalized(
+  hands: Hands,
+  { contract, runs }: Observation,
+  signal?: AbortSignal,
+): Promise<void> {
   const open = 'error' in contract ? undefined : openStage(contract.stages);
   if (open === undefined) return;
   for (const known of runs.filter((run) => !run.is_finalized && run.stage < open.stage)) {
     const run = await hands.store.run(known.stage);
-    if (run !== undefined) await noteFinalized(hands, run);
+    if (run !== undefined) await noteFinalized(hands, run, signal);
   }
 }
 
 /** Writes down a stage that was found finalized, with what its txs came to and whether it has the scores of our list. */
-export async function noteFinalized(hands: Hands, run: Run): Promise<void> {
+export async function noteFinalized(hands: Hands, run: Run, signal?: AbortSignal): Promise<void> {
   const { contract, store, clock, log } = hands;
   const { stage, list_hash } = run;
-  const found = await look(hands, stage).catch((error: unknown) => {
+  const found = await look(hands, stage, signal).catch((error: unknown) => {
     log.warn({ stage: String(stage) }, `what was finalized cannot be read now: ${messageOf(error)}`);
   });
   if (found?.stage?.is_finalized !== true) return;
@@ -43,7 +47,7 @@ export async function noteFinalized(hands: Hands, run: Run): Promise<void> {
   await store.saveRun({ ...run, is_verified, is_finalized: true, error, updated_at: clock.now() });
 }
 
-async function look(hands: Hands, stage: bigint) {
-  await settleTxs(hands, stage);
+async function look(hands: Hands, stage: bigint, signal?: AbortSignal) {
+  await settleTxs(hands, stage, signal);
   return { scores: await hands.contract.scores(stage), stage: await hands.contract.stage(stage) };
 }

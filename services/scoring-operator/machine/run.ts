@@ -48,7 +48,7 @@ export async function runPass(machine: Machine, signal?: AbortSignal): Promise<S
     // What could not be read because of the signal is no reason for anything.
     if (signal?.aborted)
       return { observation, decision: { kind: 'nothing', reason: 'Stopping' }, error: undefined };
-    await catchUpWithFinalized({ ...machine, margin_s: rules.margin_s }, observation);
+    await catchUpWithFinalized({ ...machine, margin_s: rules.margin_s }, observation, signal);
     let decision = limit(decide(observation, rules), machine.phases);
     const key = 'stage' in decision ? `${decision.kind} ${decision.stage}` : '';
     repeats = key === previous ? repeats + 1 : 0;

@@ -54,13 +54,13 @@ export function keepingTxs(
  * that are under way. One that stays in the pool is left to the sender: it takes the nonce of the next tx to be mined
  * and so replaces what is stuck there, and at most one of the two can ever be mined.
  */
-export async function settleTxs(hands: Hands, stage: bigint): Promise<void> {
+export async function settleTxs(hands: Hands, stage: bigint, signal?: AbortSignal): Promise<void> {
   const { store, sender, clock, log } = hands;
   const end = clock.now() + patience_ms;
   for (const tx of (await store.txs(stage)).filter(({ state }) => state === 'signed')) {
     let settled = await sender.settle(tx);
-    while (settled.kind === 'pending' && clock.now() < end) {
-      await clock.sleep(look_ms);
+    while (settled.kind === 'pending' && clock.now() < end && !signal?.aborted) {
+      await clock.sleep(look_ms, signal);
       settled = await sender.settle(tx);
     }
     if (settled.kind === 'pending') {
