@@ -174,6 +174,7 @@ describe('scores of the recorded rollup', function () {
         account_prefix: 'init',
         signal,
       });
+      assert.equal(state.to_hash, measured.to_hash, 'else a scored stage would be scored again and again');
 
       const some = txs.filter(({ height }) => inside.includes(height));
       const good = some.filter(({ code }) => code === 0);

@@ -216,6 +216,31 @@ describe('the stage machine over random histories', function () {
     assert.deepEqual([world.finalizations, world.violations], [[3n], []]);
   });
 
+  it('does not wait for what is in the pool once it is to stop', async () => {
+    const random = randomFrom(4);
+    const world = new World(random, 'ours', 3n, 5n, {
+      margin_s: 0,
+      approval: 'Manual',
+      approved_stage: undefined,
+      allow_empty: [],
+      stop_at_stage: 3n,
+    });
+    const tables = emptyTables();
+    const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
+    await runPass(machine);
+    const [hash, tx] = [...tables.txs][0]!;
+    tables.txs.set(hash, { ...tx, state: 'signed' });
+    const stopping = new AbortController();
+    let looks = 0;
+    const settle: ScoreSender['settle'] = async () => {
+      if (++looks === 2) stopping.abort();
+      return { kind: 'pending' };
+    };
+    tables.runs.set(3n, { ...tables.runs.get(3n)!, is_verified: false });
+    await runPass({ ...machine, sender: { ...machine.sender, settle } }, stopping.signal);
+    assert.equal(looks, 2);
+  });
+
   it('says so where somebody else has finalized other scores', async () => {
     const random = randomFrom(5);
     const world = new World(random, 'ours', 3n, 5n, {
