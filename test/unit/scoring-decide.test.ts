@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { decide } from '../../services/scoring-operator/machine/decide.js';
+import { decide, isClosable } from '../../services/scoring-operator/machine/decide.js';
 import { differences } from '../../services/scoring-operator/machine/differences.js';
 import { exitCodeOf, pause } from '../../services/scoring-operator/machine/loop.js';
 import type { Rules } from '../../services/scoring-operator/machine/rules.js';
@@ -60,6 +60,11 @@ describe('what is decided', () => {
     ['a stage that is over is scored', 'score 6', {}],
     ['the L1 cannot be read', 'wait L1Unreadable', { l1: { error: 'down' } }],
     ['the time of the L1 stands still', 'wait L1StandsStill', { l1: { ...l1, is_moving: false } }],
+    [
+      'the L1 names a stage that has not begun by its own time',
+      'wait L1Unreadable',
+      { runs: [verified], l1: { ...l1, l1_time: 999 } },
+    ],
     ['the contract cannot be read', 'wait ContractUnreadable', { contract: { error: 'down' } }],
     ['the index cannot be read', 'wait IndexerUnreadable', { indexer: { error: 'down' } }],
     ['the index is not past the stage', 'wait IndexerBehind', { indexer: { height: 120, time: 999 } }],
@@ -149,6 +154,11 @@ describe('what is decided', () => {
   for (const [name, expected, change, more] of cases) {
     it(`${name}: ${expected}`, () => assert.equal(decided(change, more), expected));
   }
+
+  it('closes no stage while the L1 names one that has not begun by its own time', () => {
+    const at = (l1_time: number) => isClosable({ ...l1, l1_time }, 6n, 0);
+    assert.deepEqual([at(999), at(1_000)], [false, true]);
+  });
 
   it('finalizes the stage that the L1 still names only when its time is a margin past the end', () => {
     const runs = [{ ...verified, stage: 7n }];

@@ -59,7 +59,9 @@ function checkRegistration({ registration }: Observation, { init_stage, first_st
 
 /** Whether the stages of the contract are ones that this program can have come to. */
 function checkStages({ l1, stages, is_allowed }: Seen): Step {
-  const early = stages.find((stage) => stage.is_finalized && !isOver(l1, stage.stage));
+  const early = stages.find(
+    ({ stage, is_finalized }) => is_finalized && stage >= l1.stage && !isOver(l1, stage),
+  );
   if (early !== undefined)
     return alarm(
       'FinalizedTooEarly',
@@ -88,6 +90,11 @@ function decideOpen(observation: Observation, rules: Rules, { l1, stages }: Seen
     };
   if (stage > l1.stage)
     return { kind: 'nothing', reason: 'StageNotBegun', message: `the L1 is still in stage ${l1.stage}` };
+  if (stage < l1.stage && !hasBegun(l1))
+    return wait(
+      'L1Unreadable',
+      `the L1 contradicts itself: stage ${l1.stage} begins at ${utc(l1.stage_start_time)}, and its time is ${utc(l1.l1_time)}`,
+    );
   if (!isOver(l1, stage))
     return {
       kind: 'nothing',
@@ -148,14 +155,24 @@ export function openStage(stages: readonly ContractStage[]): ContractStage | und
   return stages.find((stage) => !stage.is_finalized);
 }
 
+/**
+ * Whether the L1's time is within or past the stage that it names. A stage begins where the one before ends, so
+ * otherwise one of the two is wrong, and the stage before may still be running.
+ */
+function hasBegun(l1: L1Stage): boolean {
+  return l1.l1_time >= l1.stage_start_time;
+}
+
 /** Whether a stage has ended by the L1: it names a later one, or its time is past the end. */
 export function isOver(l1: L1Stage, stage: bigint): boolean {
-  return stage < l1.stage || (stage === l1.stage && l1.l1_time >= l1.stage_end_time);
+  return (stage < l1.stage && hasBegun(l1)) || (stage === l1.stage && l1.l1_time >= l1.stage_end_time);
 }
 
 /** Whether a stage may be finalized. */
 export function isClosable(l1: L1Stage, stage: bigint, margin_s: number): boolean {
-  return stage < l1.stage || (stage === l1.stage && l1.l1_time >= l1.stage_end_time + margin_s);
+  return (
+    (stage < l1.stage && hasBegun(l1)) || (stage === l1.stage && l1.l1_time >= l1.stage_end_time + margin_s)
+  );
 }
 
 const alarm = (reason: string, message: string): Decision => ({ kind: 'alarm', reason, message });
