@@ -87,7 +87,10 @@ export async function startScoring(dependencies: ScoringDependencies): Promise<S
     account_prefix: program.rollup.account_prefix,
     status: () => keeper.status,
   });
-  const server = await serveRpc([service], dependencies.addresses);
+  const server = await serveRpc([service], dependencies.addresses).catch(async (error: unknown) => {
+    await opened.close();
+    throw error;
+  });
   const options = { poll_ms: program.poll_seconds * 1_000, longest_ms, onFailure: keeper.onFailure };
   const work = isRunning ? runLoop(machine, options, stopping.signal) : Promise.resolve();
   server.setServing(true);
