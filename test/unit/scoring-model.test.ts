@@ -184,6 +184,33 @@ describe('the stage machine over random histories', function () {
     assert.deepEqual([world.finalizations, world.violations], [[3n, 4n], []]);
   });
 
+  it('finalizes nothing that was rolled back while the nonce was waited for', async () => {
+    const random = randomFrom(3);
+    const world = new World(random, 'ours', 3n, 5n, {
+      margin_s: 0,
+      approval: 'Automatic',
+      approved_stage: undefined,
+      allow_empty: [3n],
+      stop_at_stage: 3n,
+    });
+    const machine = processOver(world, emptyTables(), { ...easy, moveOneIn: 0 }, random);
+    let waits = 0;
+    const finalize: ScoreSender['finalize'] = (stage, guard, ...rest) =>
+      machine.sender.finalize(
+        stage,
+        () => {
+          if (waits++ === 0) world.rollback(250);
+          return guard();
+        },
+        ...rest,
+      );
+    const changed = { ...machine, sender: { ...machine.sender, finalize } };
+    const step = await runPass(changed);
+    assert.match(step.error ?? '', /stage 3 has other blocks than when it was scored/);
+    await runPass(changed);
+    assert.deepEqual([world.finalizations, world.violations], [[3n], []]);
+  });
+
   it('finalizes nothing that changed while the nonce was waited for, though the sum is the same', async () => {
     const random = randomFrom(3);
     const world = new World(random, 'ours', 3n, 5n, {

@@ -8,7 +8,7 @@ import type { ScoringStore } from '../store/store.js';
 import { isClosable } from './decide.js';
 import { differences, isSame } from './differences.js';
 import { noteFinalized } from './finalized.js';
-import type { ContractReads, ScorePolicy, ScoreSender } from './ports.js';
+import type { ContractReads, Index, ScorePolicy, ScoreSender } from './ports.js';
 import { keepingTxs, settleTxs } from './txs.js';
 import type { StageBlocks } from './types.js';
 import { compare, toChecks } from './verify.js';
@@ -22,6 +22,7 @@ export interface Hands {
   readonly store: ScoringStore;
   readonly policy: ScorePolicy;
   readonly l1: L1Client;
+  readonly index: Index;
   /** Seconds after the end of a stage, by the L1's time. */
   readonly margin_s: number;
   readonly clock: Clock;
@@ -192,6 +193,11 @@ export async function finalizeStage(
   await fault?.('before_finalize');
 
   const guard = async (): Promise<void> => {
+    const { start_time, end_time } = run.window;
+    const blocks = await hands.index.window(stage, start_time, end_time, signal);
+    const isThere = blocks.kind === 'complete' && isSame(blocks.window, run.window);
+    if (!isThere || blocks.to_hash !== run.to_hash)
+      throw new ActError('NotFinalized', `stage ${stage} has other blocks than when it was scored`);
     const found = await contract.scores(stage);
     const now = await contract.stage(stage);
     if (now?.is_finalized) throw new ActError('Overtaken', `stage ${stage} was finalized by somebody else`);

@@ -58,7 +58,8 @@ export interface OpenProgram {
 const again_ms = 1_000;
 
 /**
- * Connects a program: the contract's node must answer, everything else may still be down.
+ * Connects a program: the contract's node must answer, and the rollup's REST API where it is to tell the bridge;
+ * everything else may still be down.
  *
  * @throws UserError for mistakes, NodeError and others while something is not there.
  */
