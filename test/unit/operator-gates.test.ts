@@ -94,7 +94,7 @@ const look: Look = {
     },
     indexer: { height: 600, time: 1_400 },
     runs: [known],
-    window: { kind: 'known', window },
+    window: { kind: 'known', window, to_hash: known.to_hash },
   },
   decision: finalize,
   runs: [known],
@@ -136,7 +136,7 @@ describe('the gates of CronJobs', () => {
     [
       'a stage is to be scored first',
       'ScorePending',
-      withLook({ decision: { kind: 'score', stage: 6n, window } }),
+      withLook({ decision: { kind: 'score', stage: 6n, window, to_hash: '' } }),
     ],
     ['the stage runs', 'StageRunning', withLook({ decision: { kind: 'nothing', reason: 'StageRunning' } })],
     [
@@ -254,6 +254,12 @@ describe('conditions', () => {
       withLook({ decision: wait('ApprovalNeeded') }),
     ],
     ['scores were read back', 'ScoreUpToDate', 'True ReadBack', {}],
+    [
+      'blocks were rolled back since',
+      'ScoreUpToDate',
+      'False ScorePending',
+      withLook({ decision: { kind: 'score', stage: 6n, window, to_hash: 'BB' } }),
+    ],
   ];
   for (const [what, type, wanted, change] of cases)
     it(`${type}: ${what}`, () => {

@@ -125,7 +125,9 @@ function scoreUpToDate(input: ConditionInput): Finding {
     if (open === undefined) return no('StageMissing', 'the contract has no open stage');
     if (!isOver(l1, open.stage)) return yes('StageRunning', `stage ${open.stage} is not over`);
     const run = runs.find(({ stage }) => stage === open.stage);
-    if (run?.is_verified) return yes('ReadBack', `the scores of stage ${open.stage} were read back`);
+    // Also a stage that was read back is scored anew when its blocks are other ones by now.
+    if (run?.is_verified && decision.kind !== 'score')
+      return yes('ReadBack', `the scores of stage ${open.stage} were read back`);
     const { kind, reason, message } = describe(decision);
     return no(kind === 'score' ? 'ScorePending' : asReason(reason), message);
   });
