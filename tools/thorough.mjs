@@ -15,9 +15,11 @@ const { status } = spawnSync(
     ...['--parallel', '--jobs', '2', '--timeout', '240000'],
     ...(process.argv.length > 2
       ? process.argv.slice(2)
-      : ['thorough/**/*', 'api/{facts,nft-facts,clients,hostile,real-answers}', 'integration/generated'].map(
-          (files) => `dist/test/${files}.test.js`,
-        )),
+      : [
+          'thorough/**/*',
+          'api/{facts,nft-facts,clients,hostile,real-answers}',
+          'integration/{generated,nft-start,nft-walk}',
+        ].map((files) => `dist/test/${files}.test.js`)),
   ],
   { stdio: 'inherit', env: { ...process.env, WEFT_TEST_FOLDER: folder, WEFT_TEST_THOROUGH: '1' } },
 );

@@ -7,12 +7,12 @@ import { type Gateway, startGateway } from '../../services/gateway/main.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { answers } from '../support/clients/answers.js';
 import { type Asker, type ClientRequest, clientRequests, urlsOf } from '../support/clients/requests.js';
-import { type Facts, type RecordingName, readFacts, recordings, vmOf } from '../support/facts.js';
+import { type Facts, type RecordingName, readFacts, type recordings, vmOf } from '../support/facts.js';
 import { forEach } from '../support/few-at-a-time.js';
 import { readNftTruth } from '../support/nft-facts.js';
 import { readChain } from '../support/recorded-chain.js';
 import { recordedStack } from '../support/recorded-stack.js';
-import { sampled } from '../support/sample.js';
+import { chosen, sampled } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
 
 interface Page {
@@ -95,7 +95,7 @@ function nftsOf(name: RecordingName): Pick<Asker, 'collections' | 'tokens' | 'na
   };
 }
 
-for (const name of recordings) {
+for (const name of chosen('evm', 'wasm')) {
   const facts = readFacts(name);
   const vm = vmOf(name);
   const asker = askerOf(name, facts);

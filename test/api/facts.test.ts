@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type Facts, readFacts, recordings, type TxFact, vmOf } from '../support/facts.js';
+import { type Facts, readFacts, type TxFact, vmOf } from '../support/facts.js';
 import { recordedStack } from '../support/recorded-stack.js';
-import { sampled } from '../support/sample.js';
+import { chosen, sampled } from '../support/sample.js';
 import type { Stack } from '../support/stack.js';
 import { type ListAnswer, walkBack, walkForward } from '../support/walk.js';
 import { checkWalks, itemsOf } from '../support/walked-list.js';
@@ -53,7 +53,7 @@ function accountsOf(name: string, facts: Facts): Account[] {
   }));
 }
 
-for (const name of recordings) {
+for (const name of chosen('evm', 'wasm-hostile')) {
   describe(`everything that is true of the ${name} recording`, () => {
     const facts = readFacts(name);
     let stack: Stack;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { recordings } from '../support/facts.js';
 import { type CollectionTruth, readNftTruth, type TokenTruth } from '../support/nft-facts.js';
 import { recordedStack } from '../support/recorded-stack.js';
-import { sampled } from '../support/sample.js';
+import { chosen, sampled } from '../support/sample.js';
 import type { Stack } from '../support/stack.js';
 import { type ListAnswer, walkBack, walkForward } from '../support/walk.js';
 
@@ -52,7 +51,7 @@ const byId = (a: TokenTruth, b: TokenTruth): number =>
   compareIds(a.token_id, b.token_id) || (a.addr < b.addr ? -1 : a.addr > b.addr ? 1 : 0);
 const byHeight = (a: TokenTruth, b: TokenTruth): number => a.height - b.height || byId(a, b);
 
-for (const name of recordings) {
+for (const name of chosen('evm', 'move')) {
   describe(`every NFT of the ${name} recording`, () => {
     const { facts, collections, tokens, burnt, pretenders } = readNftTruth(name);
     let stack: Stack;

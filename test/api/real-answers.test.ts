@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFacts, recordings, vmOf } from '../support/facts.js';
+import { readFacts, vmOf } from '../support/facts.js';
 import { forEach } from '../support/few-at-a-time.js';
 import { readNftTruth } from '../support/nft-facts.js';
 import { readChain } from '../support/recorded-chain.js';
 import { recordedStack } from '../support/recorded-stack.js';
-import { sampled } from '../support/sample.js';
+import { chosen, sampled } from '../support/sample.js';
 import { type Json, type Schemas, schemasOf } from '../support/schemas.js';
 import type { Stack } from '../support/stack.js';
 
@@ -83,7 +83,7 @@ function requestsFor({
 const itemsOf = (answer: Json): readonly unknown[] =>
   Object.values(answer).find((member): member is readonly unknown[] => Array.isArray(member)) ?? [answer];
 
-for (const name of recordings) {
+for (const name of chosen('evm', 'wasm-hostile')) {
   describe(`real answers over the ${name} recording and the OpenAPI document`, () => {
     const [facts, nfts] = [readFacts(name), readNftTruth(name)];
     const isEvm = vmOf(name) === 'evm';

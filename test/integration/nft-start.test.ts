@@ -3,6 +3,7 @@ import { planOf } from '../../tools/replay/generate/plan.js';
 import { describeGenerated, generateChain } from '../../tools/replay/generate.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { readNftTruth } from '../support/nft-facts.js';
+import { sampled } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
 import { walkForward } from '../support/walk.js';
 
@@ -21,11 +22,14 @@ interface TokenPage {
 describe('an index of NFTs that begins late', function () {
   this.timeout(60_000);
   // From the height on, so many tokens are older than the index and move later.
-  for (const [recording, from, atLeast] of [
-    ['evm', 34, 2],
-    ['move', 40, 2],
-    ['wasm', 45, 3],
-  ] as const) {
+  for (const [recording, from, atLeast] of sampled(
+    [
+      ['evm', 34, 2],
+      ['move', 40, 2],
+      ['wasm', 45, 3],
+    ] as const,
+    2,
+  )) {
     it(`of ${recording} has the tokens that move after its first block, with their names and uris`, async () => {
       const { facts, tokens, collections } = readNftTruth(recording);
       const node = await startReplayNode({ recording });
