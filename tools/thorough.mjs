@@ -18,7 +18,7 @@ const { status } = spawnSync(
       : [
           'thorough/**/*',
           'api/{facts,nft-facts,clients,hostile,real-answers}',
-          'integration/{generated,nft-start,nft-walk}',
+          'integration/{generated,nft-start,nft-walk,nft-service,richlist-service,serving,block}',
         ].map((files) => `dist/test/${files}.test.js`)),
   ],
   { stdio: 'inherit', env: { ...process.env, WEFT_TEST_FOLDER: folder, WEFT_TEST_THOROUGH: '1' } },

@@ -16,7 +16,7 @@ import type { Stack } from '../support/stack.js';
 import type { ListAnswer } from '../support/walk.js';
 
 /** Requests that the fuzzing sends, unless its time is over before. */
-const fuzz = { requests: isThorough ? 2_000 : 500, time_ms: 15_000, seed: 20_261_121 };
+const fuzz = { requests: isThorough ? 2_000 : 400, time_ms: 15_000, seed: 20_261_121 };
 
 /** Starts every service over a recording for the tests around; the subject is there when they run. */
 function subjectOf(name: RecordingName, known: KnownItems): () => Subject {

@@ -6,7 +6,8 @@ import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually, startTestBlock, type TestBlock } from '../support/block.js';
 import { uniquePrefix } from '../support/database.js';
-import { readFacts, recordings, vmOf } from '../support/facts.js';
+import { readFacts, vmOf } from '../support/facts.js';
+import { chosen } from '../support/sample.js';
 
 /** Everything that the service streams, from a height up to another. */
 async function streamed(
@@ -49,7 +50,7 @@ describe('block service', () => {
     for (const node of nodes.splice(0)) await node.close();
   });
 
-  for (const name of recordings) {
+  for (const name of chosen('evm', 'wasm-hostile')) {
     it(`indexes every block of the ${name} recording and streams its material`, async () => {
       const facts = readFacts(name);
       const node = await startNode({ recording: name });

@@ -4,6 +4,7 @@ import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { readNftTruth } from '../support/nft-facts.js';
+import { thoroughIt } from '../support/sample.js';
 import { type Stack, type StackOptions, startStack } from '../support/stack.js';
 
 const nft = '/indexer/nft/v1';
@@ -63,7 +64,7 @@ describe('the nft service', function () {
     }
   }
 
-  it('learns every name and uri from a node of which one request in three fails', async () => {
+  thoroughIt('learns every name and uri from a node of which one request in three fails', async () => {
     const faults = { seed: 5, fail_one_in: 3, apis: ['evm' as const], matching: /eth_call/ };
     const { stack } = await start({ recording: 'evm', faults });
     await stack.reaches(157);

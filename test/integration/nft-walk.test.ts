@@ -17,7 +17,7 @@ describe('a walk through tokens while the chain goes on', function () {
   this.timeout(120_000);
 
   for (const order of ['token_id', 'height'] as const)
-    for (const reverse of isThorough ? [true, false] : [order === 'height'])
+    for (const reverse of isThorough ? [true, false] : order === 'height' ? [true] : [])
       it(`shows what stays exactly once (by ${order}, ${reverse ? 'down' : 'up'}), also when lists are written anew`, async () => {
         const database = await testDatabase();
         const prefix = uniquePrefix();

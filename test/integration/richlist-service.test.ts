@@ -14,6 +14,7 @@ import {
   modelTokens,
 } from '../support/richlist-model.js';
 import { startTestService, type TestService } from '../support/richlist-service.js';
+import { thoroughIt } from '../support/sample.js';
 
 const [bank, ibc, custom, drifting] = modelTokens as [string, string, string, string];
 const denoms = ['uAAA', 'ibc/B0B', `0x${custom}`, `evm/${drifting.toUpperCase()}`];
@@ -163,21 +164,24 @@ describe('the richlist service', function () {
     assert.ok(problems.some(({ labels, value }) => labels.kind === 'balance' && value > 0));
   });
 
-  it('compares the balances of the others beside contracts that keep the node from answering', async () => {
-    const blocks = chainOf(20, 25);
-    const running = await start(blocks, { env: { RECONCILE_INTERVAL_MS: '50' } });
-    running.node.troubles({ endless: [drifting], lying: [bank] });
-    await running.reaches(25);
-    const { truth } = blocks.at(-1) as ModelBlock;
-    await eventually(
-      async () =>
-        JSON.stringify(await running.holders(`0x${custom}`)) === JSON.stringify(holdersOf(truth, custom)),
-      'the third token to equal the node',
-      30_000,
-    );
-  });
+  thoroughIt(
+    'compares the balances of the others beside contracts that keep the node from answering',
+    async () => {
+      const blocks = chainOf(20, 25);
+      const running = await start(blocks, { env: { RECONCILE_INTERVAL_MS: '50' } });
+      running.node.troubles({ endless: [drifting], lying: [bank] });
+      await running.reaches(25);
+      const { truth } = blocks.at(-1) as ModelBlock;
+      await eventually(
+        async () =>
+          JSON.stringify(await running.holders(`0x${custom}`)) === JSON.stringify(holdersOf(truth, custom)),
+        'the third token to equal the node',
+        30_000,
+      );
+    },
+  );
 
-  it('gets through a node of which one answer in three fails', async () => {
+  thoroughIt('gets through a node of which one answer in three fails', async () => {
     const blocks = chainOf(16, 20);
     const running = await startTestService([], { env: { RECONCILE_INTERVAL_MS: '50' } });
     service = running;

@@ -13,6 +13,7 @@ import { modelOf, randomNfts } from '../support/nft-model.js';
 import { migrateNft, openNft } from '../support/nft-tables.js';
 import { modelChain, modelGenesis, modelTokens } from '../support/richlist-model.js';
 import { openTestRichlist, seedOf } from '../support/richlist-tables.js';
+import { thoroughIt } from '../support/sample.js';
 
 const page = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
 const isAborted = (error: unknown) => error instanceof RpcError && error.code === status.ABORTED;
@@ -68,7 +69,7 @@ describe('a process that only serves', function () {
     assert.ok((await all(holdersAt(reader, token, again, {}))).length > 0);
   });
 
-  it('shows the collections that another one learns of, and its lists after a rollback', async () => {
+  thoroughIt('shows the collections that another one learns of, and its lists after a rollback', async () => {
     const prefix = uniquePrefix();
     await migrateNft(database, prefix);
     const writer = await openNft(database, prefix, { fewGone: 1 });

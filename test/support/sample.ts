@@ -13,6 +13,11 @@ export const isThorough = process.env['WEFT_TEST_THOROUGH'] === '1';
 export const chosen = (...names: readonly RecordingName[]): readonly RecordingName[] =>
   isThorough ? recordings : names;
 
+/** A test of the thorough suite alone: it takes long, and what it looks at others look at too. */
+export const thoroughIt: (title: string, test: Mocha.AsyncFunc) => void = isThorough
+  ? (title, test) => void it(title, test)
+  : () => {};
+
 /** Everything in the thorough suite; else at most so many, spread over the list, with the first and the last. */
 export function sampled<T>(items: readonly T[], most: number): readonly T[] {
   if (isThorough || items.length <= most) return items;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { forEach } from '../few-at-a-time.js';
-import { sampled } from '../sample.js';
+import { isThorough, sampled } from '../sample.js';
 import type { ListAnswer } from '../walk.js';
 import { type ApiRoute, pathOf } from './routes.js';
 import { ask, jsonOf, listsOf, type Subject } from './subject.js';
@@ -70,7 +70,9 @@ export function describeHostileKeys(routes: readonly ApiRoute[], subject: () => 
 
   it('a key of another list is refused', () =>
     forEach(lists, async (route) => {
-      for (const { route: other, key } of keys) {
+      // The route's own among them.
+      const own = keys.filter((one) => one.route === route);
+      for (const { route: other, key } of [...own, ...sampled(keys, 8)]) {
         const answer = await ask(subject(), `${pathOf(route)}?pagination.key=${key}&pagination.limit=2`);
         assert.equal(answer.status, route === other ? 200 : 400, `${route.path}, key of ${other.path}`);
       }
@@ -86,6 +88,8 @@ export function describeHostileKeys(routes: readonly ApiRoute[], subject: () => 
     }
     for (const [i, path] of variants.entries()) {
       for (const [j, key] of own.entries()) {
+        // Of those beside it and some others: which is which differs by the list.
+        if (!isThorough && i !== j && (i + j) % 3 !== 0) continue;
         const answer = await ask(subject(), `${path}pagination.limit=1&pagination.key=${key}`);
         assert.equal(answer.status, i === j ? 200 : 400, `${path} with a key of ${variants[j]}`);
       }
