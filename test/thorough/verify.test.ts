@@ -182,6 +182,7 @@ describe('weft verify', function () {
       ...row,
       n: Number(row['n']) + 1,
     }));
+    const supply = holders.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
     const more = String(BigInt(holder.amount) + 1n);
     const list = `${prefix}_richlist.holders`;
     // As a text: so long a number would be read as a floating point one.
@@ -202,6 +203,7 @@ describe('weft verify', function () {
       lines.filter((line) => !/ compared, /.test(line)).sort(),
       [
         `GAS of ${holder.account} at height 157: amount: index ${more}, node ${holder.amount}`,
+        `note: GAS: its holders have ${supply + 1n} of a supply of ${supply} at height 157: 1 too many`,
         `block 33: hash: index nothing, node ${block.hash}`,
         `collection ${collection.object_addr}: length: index ${tokens.length + 1}, node ${tokens.length}`,
         `token "${token.nft.token_id}" of ${collection.object_addr}: owner: index ${toBech32(thief, 'init')}, node 0x${parseAccount(token.owner, 'init')}`,
