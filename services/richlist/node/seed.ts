@@ -192,8 +192,8 @@ async function optional<T>(
     signal.throwIfAborted();
     if (!(error instanceof Refused) && !(error instanceof NodeError)) throw error;
     metrics.problems.inc({ service: 'richlist', kind: 'holders_unknown' });
-    log.warn(
-      { err: error },
+    // Nothing that a person can change, so no warning: the metric tells it.
+    log.info(
       `the node does not tell ${what}: holders without an account show once they move (${messageOf(error)})`,
     );
     return undefined;
