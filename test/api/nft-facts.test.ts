@@ -51,7 +51,7 @@ const byId = (a: TokenTruth, b: TokenTruth): number =>
   compareIds(a.token_id, b.token_id) || (a.addr < b.addr ? -1 : a.addr > b.addr ? 1 : 0);
 const byHeight = (a: TokenTruth, b: TokenTruth): number => a.height - b.height || byId(a, b);
 
-for (const name of chosen('evm', 'move')) {
+for (const name of chosen('evm')) {
   describe(`every NFT of the ${name} recording`, () => {
     const { facts, collections, tokens, burnt, pretenders } = readNftTruth(name);
     let stack: Stack;
