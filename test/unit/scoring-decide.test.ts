@@ -6,7 +6,7 @@ import type { Rules } from '../../services/scoring-operator/machine/rules.js';
 import { timesOf } from '../../services/scoring-operator/machine/times.js';
 import type { Decision, L1Stage, Observation } from '../../services/scoring-operator/machine/types.js';
 import { compare } from '../../services/scoring-operator/machine/verify.js';
-import { hashOfScores, ranked } from '../../services/scoring-operator/store/list.js';
+import { hashOfScores, ranked } from '../../services/scoring-operator/policy/list.js';
 
 const l1: L1Stage = {
   stage: 7n,

@@ -1,6 +1,6 @@
 import type { ContractStage } from '../contract/contract.js';
+import { hashOfScores } from '../policy/list.js';
 import type { Score, ScoreList } from '../policy/result.js';
-import { hashOfScores } from '../store/list.js';
 import type { Check } from '../store/rows.js';
 import { differences } from './differences.js';
 

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
 import { type AccountKey, toHex } from '../../common/chain/address.js';
 import { ScoringError } from './errors.js';
 import type { Facts } from './facts.js';
+import { hashOfScores } from './list.js';
 import { pointsOf } from './points.js';
 import { largestTotal, type Policy } from './policy.js';
 import { showWhole } from './rational.js';
-import type { Score, ScoreList } from './result.js';
+import type { ScoreList } from './result.js';
 
 /** Contracts skip it, and then their total is another one. */
 export const zeroAccount: AccountKey = '0'.repeat(40);
@@ -58,14 +58,7 @@ export function compute(policy: Policy, facts: Facts): Computation {
   const scores = steps
     .filter(({ amount }) => amount > 0n)
     .map(({ account, amount }) => ({ address: toHex(account), amount }));
-  return { steps, sum, list: { scores, total, hash: hashScores(scores) } };
-}
-
-/** SHA-256 of the lines `address,amount\n` of a sorted list, lower-case hex. */
-export function hashScores(scores: readonly Score[]): string {
-  const hash = createHash('sha256');
-  for (const { address, amount } of scores) hash.update(`${address},${amount}\n`);
-  return hash.digest('hex');
+  return { steps, sum, list: { scores, total, hash: hashOfScores(scores) } };
 }
 
 /** What exclusions, the minimum and the cap make of an account's whole points. */

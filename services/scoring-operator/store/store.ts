@@ -2,9 +2,9 @@ import type { Database, StatementOptions } from '../../common/clickhouse/databas
 import { createLines } from '../../common/clickhouse/lines.js';
 import { createMutex } from '../../common/mutex.js';
 import type { Facts } from '../policy/facts.js';
+import { hashOfScores, ranked } from '../policy/list.js';
 import type { Score, ScoreList } from '../policy/result.js';
 import { measuredRows, measureRows } from './facts.js';
-import { hashOfScores, ranked } from './list.js';
 import {
   readAddressScore,
   readDecisions,

@@ -1,6 +1,6 @@
 import type { Rules } from '../../../services/scoring-operator/machine/rules.js';
+import { hashOfScores } from '../../../services/scoring-operator/policy/list.js';
 import type { Score, ScoreList, ScoreWindow } from '../../../services/scoring-operator/policy/result.js';
-import { hashOfScores } from '../../../services/scoring-operator/store/list.js';
 import type { Random } from '../random.js';
 
 /** How a contract behaves: ours, or one of those that operators have deployed. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Score } from '../policy/result.js';
+import type { Score } from './result.js';
 
 /** SHA-256 of the lines `address,amount` in the order given, lower-case hex. */
 export function hashOfScores(scores: readonly Score[]): string {
