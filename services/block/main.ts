@@ -4,6 +4,7 @@ import type { Database } from '../common/clickhouse/database.js';
 import { migrate, readMigrations } from '../common/clickhouse/migrate.js';
 import { measured, openDatabase } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
+import type { FaultPoint } from '../common/fault.js';
 import { runUntilSignal, type Stoppable, stopAll } from '../common/lifecycle.js';
 import { hostPort } from '../common/listen.js';
 import { createLog, type Log } from '../common/log.js';
@@ -15,7 +16,7 @@ import { type BlockConfig, blockSettings, checkNode } from './config.js';
 import { createHead, type Head } from './head.js';
 import { closeNode, connectNode, ingest } from './ingest.js';
 import { blockService } from './rpc.js';
-import { type BlockStore, createBlockStore, type FaultPoint } from './store.js';
+import { type BlockStore, createBlockStore } from './store.js';
 import { followTables } from './tables.js';
 import { createValidators } from './validators.js';
 

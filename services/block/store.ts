@@ -4,6 +4,7 @@ import type { Call, Database } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
 import { readRowBinary } from '../common/clickhouse/row-binary.js';
 import { UserError } from '../common/errors.js';
+import type { FaultPoint } from '../common/fault.js';
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
 import type { Coin } from '../common/gen/indexer/common/v1/common.js';
 import { type Most, portion } from './portion.js';
@@ -40,9 +41,6 @@ export interface TraceRow {
   readonly trace: RawTrace;
   readonly state: TraceState;
 }
-
-/** Called between any two writes, so that tests can stop the process right there. */
-export type FaultPoint = (point: string) => void | Promise<void>;
 
 /** The block service's tables. */
 export type BlockStore = ReturnType<typeof createBlockStore>;

@@ -1,7 +1,7 @@
 import { blockSettings } from '../../services/block/config.js';
 import { type BlockProcess, startBlock } from '../../services/block/main.js';
-import type { FaultPoint } from '../../services/block/store.js';
 import { loadSettings } from '../../services/common/config.js';
+import type { FaultPoint } from '../../services/common/fault.js';
 import { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics, type Metrics } from '../../services/common/metrics.js';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { migrate, readMigrations } from '../../services/common/clickhouse/migrate.js';
+import type { FaultPoint } from '../../services/common/fault.js';
 import { createLog } from '../../services/common/log.js';
 import { packageRoot } from '../../services/common/paths.js';
 import { answer, refused } from '../../services/nft/enrich/outcome.js';
@@ -10,7 +11,6 @@ import { type Task, workOff } from '../../services/nft/enrich/work.js';
 import { type NftIndex, openNftIndex } from '../../services/nft/index.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import { readAsked } from '../../services/nft/store/details.js';
-import type { FaultPoint } from '../../services/nft/store/remove.js';
 import type { NftStore } from '../../services/nft/store/store.js';
 import { nameless } from './nft-model.js';
 

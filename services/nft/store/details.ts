@@ -1,9 +1,9 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import type { Database } from '../../common/clickhouse/database.js';
+import type { FaultPoint } from '../../common/fault.js';
 import { insertAll, insertInto } from './insert.js';
 import { lookUpClasses, lookUpOrigins } from './lookups.js';
 import { endOf } from './place.js';
-import type { FaultPoint } from './remove.js';
 import { movedRows, shownRows, type TableRows } from './rows.js';
 import type { Tables } from './tables.js';
 import type { Ask, ShownCollection } from './types.js';

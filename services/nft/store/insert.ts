@@ -1,6 +1,6 @@
 import type { Database } from '../../common/clickhouse/database.js';
 import { splitLines } from '../../common/clickhouse/parts.js';
-import type { FaultPoint } from './remove.js';
+import type { FaultPoint } from '../../common/fault.js';
 import type { TableRows } from './rows.js';
 import type { TableName, Tables } from './tables.js';
 

@@ -1,9 +1,7 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import type { FaultPoint } from '../../common/fault.js';
 import { endOf } from './place.js';
 import type { TableName, Tables } from './tables.js';
-
-/** Called between any two writes, so that tests can stop right there. */
-export type FaultPoint = (point: string) => void | Promise<void>;
 
 const above = 'at > {end:UInt64}';
 

@@ -1,10 +1,10 @@
 import { type Database, tuple } from '../../common/clickhouse/database.js';
+import type { FaultPoint } from '../../common/fault.js';
 import { familyOf, lookUpEditions, nameIn, ownerIn, type Scope, scopeKey, scopesOf } from './editions.js';
 import { insertAll, insertInto } from './insert.js';
 import { type ItemChanges, moveItems } from './items.js';
 import type { TokenPlace } from './lookups.js';
 import { endOf } from './place.js';
-import type { FaultPoint } from './remove.js';
 import { itemLines } from './rows.js';
 import { isAccount, type Tables } from './tables.js';
 import { replay } from './token.js';

@@ -1,7 +1,7 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import type { FaultPoint } from '../../common/fault.js';
 import { editionName, type Family, type Scope, scopeKey } from './editions.js';
 import { insertAll } from './insert.js';
-import type { FaultPoint } from './remove.js';
 import type { TableRows } from './rows.js';
 import type { ListName, Tables } from './tables.js';
 import type { DueList } from './tally.js';

@@ -2,6 +2,7 @@ import { claimChain } from '../../common/claim.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import type { Cursor } from '../../common/consume.js';
+import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
 import { createSlices } from '../../common/slices.js';
@@ -12,7 +13,7 @@ import { type Details, readVersion, saveDetailsBelow, writeDetails } from './det
 import { insertAll, insertInto } from './insert.js';
 import { createMemory, type ResolveObjects } from './memory.js';
 import { endOf, placeOf } from './place.js';
-import { type FaultPoint, removeBlocksAbove, removeCausedAbove, removeChangesAbove } from './remove.js';
+import { removeBlocksAbove, removeCausedAbove, removeChangesAbove } from './remove.js';
 import { restoreUpTo } from './restore.js';
 import { rewriteLists } from './rewrite.js';
 import { rowsOf } from './rows.js';

@@ -1,12 +1,10 @@
 import { type Database, tuple } from '../../common/clickhouse/database.js';
+import type { FaultPoint } from '../../common/fault.js';
 import { shortfallOf } from '../amount.js';
 import { type HoldingKey, holdingKey, type Source } from './balance.js';
 import type { Position } from './cursor.js';
 import type { Ranks } from './ranks.js';
 import type { TableName, Tables } from './tables.js';
-
-/** Called between any two writes, so that tests can stop right there. */
-export type FaultPoint = (point: string) => void | Promise<void>;
 
 /** What cutting the tables works with. */
 export interface CutEnvironment {
