@@ -2,16 +2,16 @@ import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import type { Database } from '../common/clickhouse/database.js';
 import { migrate, readMigrations } from '../common/clickhouse/migrate.js';
-import { measured, openDatabase } from '../common/clickhouse/open.js';
+import { measured } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
 import type { FaultPoint } from '../common/fault.js';
-import { runUntilSignal, type Stoppable, stopAll } from '../common/lifecycle.js';
-import { hostPort } from '../common/listen.js';
-import { createLog, type Log } from '../common/log.js';
-import { createMetrics, type Metrics } from '../common/metrics.js';
-import { type Readiness, serveOps } from '../common/ops.js';
+import { type Stoppable, stopAll } from '../common/lifecycle.js';
+import type { Log } from '../common/log.js';
+import type { Metrics } from '../common/metrics.js';
+import type { Readiness } from '../common/ops.js';
 import { isMainModule, packageRoot } from '../common/paths.js';
 import { type ServedService, serveRpc } from '../common/rpc/server.js';
+import { runService } from '../common/run-service.js';
 import { type BlockConfig, blockSettings, checkNode } from './config.js';
 import { createHead, type Head } from './head.js';
 import { closeNode, connectNode, ingest } from './ingest.js';
@@ -123,27 +123,8 @@ async function recover(store: BlockStore): Promise<void> {
   await store.unwind((await store.range())?.last.height ?? 0);
 }
 
-/** Runs the block service alone. */
-async function main(): Promise<void> {
-  const log = createLog('info');
-  await runUntilSignal(log, async () => {
-    const config = loadSettings(blockSettings, process.env, (values) =>
-      values.ROLE === 'serve' ? [] : checkNode(values),
-    );
-    log.level = config.LOG_LEVEL;
-    const metrics = createMetrics(true);
-    const database = await openDatabase(config);
-    const block = await startBlock({
-      config,
-      database,
-      log,
-      metrics,
-      addresses: [hostPort(config.HOST, config.GRPC_PORT)],
-    });
-    const ops = await serveOps(config.HOST, config.OPS_PORT, metrics, block.readiness);
-    log.info({ grpc: block.address, ops: ops.port }, 'the block service is up');
-    return { stop: stopAll([() => database.close(), () => ops.close(), () => block.stop()]) };
-  });
-}
+/** What the environment says. @throws ConfigError */
+const load = (): BlockConfig =>
+  loadSettings(blockSettings, process.env, (values) => (values.ROLE === 'serve' ? [] : checkNode(values)));
 
-if (isMainModule(import.meta.url)) await main();
+if (isMainModule(import.meta.url)) await runService('block', load, startBlock);

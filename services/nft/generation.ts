@@ -1,12 +1,8 @@
 import { join } from 'node:path';
-import type { Endpoints } from '../common/chain/endpoints.js';
 import { readMigrations } from '../common/clickhouse/migrate.js';
-import type { FaultPoint } from '../common/fault.js';
-import type { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
-import type { Log } from '../common/log.js';
-import type { Metrics } from '../common/metrics.js';
+import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
 import { packageRoot } from '../common/paths.js';
-import type { GenerationTables, OpenOptions, RebuildableService } from '../common/reindex/tables.js';
+import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import { callRpc } from '../common/rpc/client.js';
 import type { NftConfig } from './config.js';
 import { earlierIn } from './enrich/earlier.js';
@@ -23,27 +19,13 @@ import type { Reader } from './read/reader.js';
 import { copiedTables } from './store/tables.js';
 
 /** Everything that is opened on one generation of the nft service's tables. */
-export interface NftTables extends GenerationTables {
-  readonly reader: Reader;
-  /** What keeps the tables from being written; '' once nothing does. */
-  readonly hindrance: () => string;
+export interface NftTables extends ConsumerTables<Reader> {
   /** Asks again for details that were given up, of one collection or of all ('') and says for how many. */
   retryDetails(collection: string): Promise<number>;
 }
 
-export interface RebuildableNftOptions {
-  readonly config: NftConfig;
-  readonly blocks: BlockServiceClient;
-  /** Asked for names and uris, as the virtual machine has it. */
-  readonly rest: Endpoints;
-  readonly jsonRpc: Endpoints;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly fault?: FaultPoint | undefined;
-}
-
 /** The nft service as one whose tables can be rebuilt. */
-export function rebuildableNft(options: RebuildableNftOptions): RebuildableService<NftTables> {
+export function rebuildableNft(options: TablesOptions<NftConfig>): RebuildableService<NftTables> {
   const { config } = options;
   return {
     name: 'nft',
@@ -53,7 +35,7 @@ export function rebuildableNft(options: RebuildableNftOptions): RebuildableServi
   };
 }
 
-function openNftTables(options: RebuildableNftOptions, opened: OpenOptions<NftTables>): NftTables {
+function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<NftTables>): NftTables {
   const { config, blocks, rest, log, metrics, fault } = options;
   const { target, database, writer, isInUse, signal } = opened;
   const vm = config.VM_TYPE;
@@ -114,7 +96,7 @@ function openNftTables(options: RebuildableNftOptions, opened: OpenOptions<NftTa
 }
 
 /** How the node of this rollup is asked for details. */
-function sourceOf({ config, rest, jsonRpc }: RebuildableNftOptions): DetailSource {
+function sourceOf({ config, rest, jsonRpc }: TablesOptions<NftConfig>): DetailSource {
   if (config.VM_TYPE === 'evm') return evmSource(jsonRpc);
   return config.VM_TYPE === 'move' ? moveSource(rest) : wasmSource(rest, config.ACCOUNT_ADDRESS_PREFIX);
 }

@@ -1,145 +1,33 @@
-import { setMaxListeners } from 'node:events';
-import { createEndpoints } from '../common/chain/endpoints.js';
-import type { Database } from '../common/clickhouse/database.js';
-import { measured, openDatabase } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
-import type { FaultPoint } from '../common/fault.js';
-import { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
-import { runUntilSignal, type Stoppable, stopAll } from '../common/lifecycle.js';
-import { hostPort } from '../common/listen.js';
-import { createLog, type Log } from '../common/log.js';
-import { createMetrics, type Metrics } from '../common/metrics.js';
-import { type Readiness, serveOps } from '../common/ops.js';
+import type { ConsumerDependencies, ConsumerProcess, ConsumerService } from '../common/consumer-service.js';
 import { isMainModule } from '../common/paths.js';
-import { startOnceReachable } from '../common/reachable.js';
-import { openGenerations } from '../common/reindex/open.js';
-import { reindexService } from '../common/reindex/rpc.js';
-import { connectRpc } from '../common/rpc/client.js';
-import { type ServedService, serveRpc } from '../common/rpc/server.js';
+import { runService } from '../common/run-service.js';
+import { startConsumer } from '../common/start-consumer.js';
 import { type NftConfig, nftSettings } from './config.js';
-import { rebuildableNft } from './generation.js';
+import { type NftTables, rebuildableNft } from './generation.js';
 import { nftService } from './rpc.js';
 import { createShower } from './show.js';
 
-export interface NftDependencies {
-  /** A client of the block service; default: one of BLOCK_SERVICE_ADDR. */
-  readonly blocks?: BlockServiceClient;
-  readonly config: NftConfig;
-  readonly database: Database;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  /** What gRPC listens on. */
-  readonly addresses: readonly string[];
-  /** For tests: called between any two writes. */
-  readonly fault?: FaultPoint;
-}
-
-/** A running nft service. */
-export interface NftProcess extends Stoppable {
-  /** For callers in the same process. */
-  readonly service: ServedService;
-  readonly address: string;
-  /** Whether it does its work, and if not, why. */
-  readonly readiness: Readiness;
-}
-
-/** Connections to each URL of the node. */
-const connections = 8;
+const nft: ConsumerService<NftConfig, NftTables> = {
+  name: 'nft',
+  node: ({ REST_URL, JSON_RPC_URL }) => ({ rest: REST_URL, jsonRpc: JSON_RPC_URL, connections: 8 }),
+  tables: rebuildableNft,
+  api: ({ config, log, metrics, current, stopping }) =>
+    nftService({
+      log,
+      metrics,
+      reader: () => current().reader,
+      show: createShower(config.VM_TYPE, config.ACCOUNT_ADDRESS_PREFIX),
+      account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
+      retryDetails: config.ROLE === 'serve' ? undefined : (collection) => current().retryDetails(collection),
+      stopping,
+    }),
+};
 
 /** Starts the nft service: the gRPC API, and in the roles `all` and `ingest` the indexer. */
-export async function startNft(dependencies: NftDependencies): Promise<NftProcess> {
-  const { config, metrics, fault } = dependencies;
-  const log = dependencies.log.child({ service: 'nft' });
-  const database = measured(dependencies.database, 'nft', metrics);
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  setMaxListeners(0, signal); // every request under way listens to it
-  const endpointOptions = { log, metrics, timeout_ms: config.NODE_TIMEOUT_MS, connections };
-  const rest = createEndpoints('rest', config.REST_URL, endpointOptions);
-  const jsonRpc = createEndpoints('jsonrpc', config.JSON_RPC_URL, endpointOptions);
-  const blocks = dependencies.blocks ?? connectRpc(BlockServiceClient, config.BLOCK_SERVICE_ADDR);
-  const ingests = config.ROLE !== 'serve';
-  let lookHindrance = 'the tables have not been looked at yet';
-  const generations = await openGenerations({
-    service: rebuildableNft({ config, blocks, rest, jsonRpc, log, metrics, fault }),
-    database,
-    log,
-    metrics,
-    ingests,
-    percent: config.REINDEX_PERCENT,
-    keep_ms: config.REINDEX_KEEP_MS,
-    signal,
-    onLook: (reason) => {
-      lookHindrance = reason;
-    },
-    fault,
-  }).catch(async (error: unknown) => {
-    stopping.abort();
-    if (dependencies.blocks === undefined) blocks.close();
-    await Promise.all([rest.close(), jsonRpc.close()]);
-    throw error;
-  });
-  const hindrance = (): string => (ingests ? generations.current().hindrance() : lookHindrance);
-  const service = nftService({
-    log,
-    metrics,
-    reader: () => generations.current().reader,
-    show: createShower(config.VM_TYPE, config.ACCOUNT_ADDRESS_PREFIX),
-    account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
-    retryDetails: ingests ? (collection) => generations.current().retryDetails(collection) : undefined,
-    stopping: signal,
-  });
-  const reindex = reindexService({ log, metrics, reindexer: generations.reindexer });
-  const server = await serveRpc([service, reindex], dependencies.addresses);
-  const work = generations.run();
-  server.setServing(true);
-  return {
-    address: server.address,
-    service,
-    readiness: () => ({ ready: hindrance() === '', reason: hindrance() }),
-    // In reverse: the indexer ends its batch, then running calls get their answers.
-    stop: stopAll([
-      async () => blocks.close(),
-      () => rest.close(),
-      () => jsonRpc.close(),
-      () => server.close(config.SHUTDOWN_GRACE_MS),
-      async () => {
-        server.setServing(false);
-        stopping.abort();
-        await work;
-      },
-    ]),
-  };
+export function startNft(dependencies: ConsumerDependencies<NftConfig>): Promise<ConsumerProcess> {
+  return startConsumer(nft, dependencies);
 }
 
-/** Runs the nft service alone. */
-async function main(): Promise<void> {
-  const log = createLog('info');
-  await runUntilSignal(log, async (signal) => {
-    const config = loadSettings(nftSettings, process.env);
-    log.level = config.LOG_LEVEL;
-    const metrics = createMetrics(true);
-    let nft: NftProcess | undefined;
-    let reason = 'the database has not answered yet';
-    const ops = await serveOps(
-      config.HOST,
-      config.OPS_PORT,
-      metrics,
-      () => nft?.readiness() ?? { ready: false, reason },
-    );
-    const database = await openDatabase(config);
-    const addresses = [hostPort(config.HOST, config.GRPC_PORT)];
-    nft = await startOnceReachable(() => startNft({ config, database, log, metrics, addresses }), {
-      log,
-      signal,
-      onWait: (why) => {
-        reason = why;
-      },
-    });
-    log.info({ grpc: nft.address, ops: ops.port }, 'the nft service is up');
-    const running = nft;
-    return { stop: stopAll([() => database.close(), () => ops.close(), () => running.stop()]) };
-  });
-}
-
-if (isMainModule(import.meta.url)) await main();
+if (isMainModule(import.meta.url))
+  await runService('nft', () => loadSettings(nftSettings, process.env), startNft);

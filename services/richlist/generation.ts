@@ -1,12 +1,8 @@
 import { join } from 'node:path';
-import type { Endpoints } from '../common/chain/endpoints.js';
 import { readMigrations } from '../common/clickhouse/migrate.js';
-import type { FaultPoint } from '../common/fault.js';
-import type { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
-import type { Log } from '../common/log.js';
-import type { Metrics } from '../common/metrics.js';
+import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
 import { packageRoot } from '../common/paths.js';
-import type { GenerationTables, OpenOptions, RebuildableService } from '../common/reindex/tables.js';
+import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import type { RichlistConfig } from './config.js';
 import { ingest } from './ingest/ingest.js';
 import { createNaming } from './ingest/names.js';
@@ -17,25 +13,12 @@ import type { Reader } from './read/reader.js';
 import { copiedTables } from './store/tables.js';
 
 /** Everything that is opened on one generation of the richlist service's tables. */
-export interface RichlistTables extends GenerationTables {
-  readonly reader: Reader;
-  /** What keeps the tables from being written; '' once nothing does. */
-  readonly hindrance: () => string;
-}
-
-export interface RebuildableRichlistOptions {
-  readonly config: RichlistConfig;
-  readonly blocks: BlockServiceClient;
-  /** The node: asked for the state to begin with, denoms and balances. */
-  readonly rest: Endpoints;
-  readonly jsonRpc: Endpoints;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly fault?: FaultPoint | undefined;
-}
+export type RichlistTables = ConsumerTables<Reader>;
 
 /** The richlist service as one whose tables can be rebuilt. */
-export function rebuildableRichlist(options: RebuildableRichlistOptions): RebuildableService<RichlistTables> {
+export function rebuildableRichlist(
+  options: TablesOptions<RichlistConfig>,
+): RebuildableService<RichlistTables> {
   const { config } = options;
   return {
     name: 'richlist',
@@ -46,7 +29,7 @@ export function rebuildableRichlist(options: RebuildableRichlistOptions): Rebuil
 }
 
 function openRichlistTables(
-  options: RebuildableRichlistOptions,
+  options: TablesOptions<RichlistConfig>,
   opened: OpenOptions<RichlistTables>,
 ): RichlistTables {
   const { config, blocks, rest, jsonRpc, log, metrics } = options;

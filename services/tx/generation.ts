@@ -1,17 +1,8 @@
 import { join } from 'node:path';
-import type { Endpoints } from '../common/chain/endpoints.js';
 import { readMigrations, type Target } from '../common/clickhouse/migrate.js';
-import type { FaultPoint } from '../common/fault.js';
-import type { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
-import type { Log } from '../common/log.js';
-import type { Metrics } from '../common/metrics.js';
+import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
 import { packageRoot } from '../common/paths.js';
-import type {
-  CopyPlan,
-  GenerationTables,
-  OpenOptions,
-  RebuildableService,
-} from '../common/reindex/tables.js';
+import type { CopyPlan, OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import type { TxConfig } from './config.js';
 import { ingest } from './ingest/ingest.js';
 import { askEarlierFirst, resolveStoresFrom } from './ingest/stores.js';
@@ -26,27 +17,13 @@ import { createTxStore } from './store/store.js';
 import { tablesOf } from './store/tables.js';
 
 /** Everything that is opened on one generation of the tx service's tables. */
-export interface TxTables extends GenerationTables {
-  readonly reader: Reader;
-  /** What keeps the tables from being written; '' once nothing does. */
-  readonly hindrance: () => string;
-}
-
-export interface RebuildableTxOptions {
-  readonly config: TxConfig;
-  readonly blocks: BlockServiceClient;
-  /** Asked for the owners of Move stores that are older than the index; without URLs elsewhere. */
-  readonly rest: Endpoints;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly fault?: FaultPoint | undefined;
-}
+export type TxTables = ConsumerTables<Reader>;
 
 /** Queries of a kind that run at once: the embedded engine takes one at a time, a server many. */
 const [atOnceEmbedded, atOnceServer] = [1, 4];
 
 /** The tx service as one whose tables can be rebuilt. */
-export function rebuildableTx(options: RebuildableTxOptions): RebuildableService<TxTables> {
+export function rebuildableTx(options: TablesOptions<TxConfig>): RebuildableService<TxTables> {
   const { config } = options;
   return {
     name: 'tx',
@@ -56,7 +33,7 @@ export function rebuildableTx(options: RebuildableTxOptions): RebuildableService
   };
 }
 
-function openTxTables(options: RebuildableTxOptions, opened: OpenOptions<TxTables>): TxTables {
+function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTables>): TxTables {
   const { config, blocks, rest, log, metrics } = options;
   const { target, database, writer, isInUse, signal } = opened;
   const [tables, head] = [tablesOf(target), createHead()];

@@ -1,142 +1,35 @@
-import { setMaxListeners } from 'node:events';
-import { createEndpoints } from '../common/chain/endpoints.js';
-import type { Database } from '../common/clickhouse/database.js';
-import { measured, openDatabase } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
-import type { FaultPoint } from '../common/fault.js';
-import { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
-import { runUntilSignal, type Stoppable, stopAll } from '../common/lifecycle.js';
-import { hostPort } from '../common/listen.js';
-import { createLog, type Log } from '../common/log.js';
-import { createMetrics, type Metrics } from '../common/metrics.js';
-import { type Readiness, serveOps } from '../common/ops.js';
+import type { ConsumerDependencies, ConsumerProcess, ConsumerService } from '../common/consumer-service.js';
 import { isMainModule } from '../common/paths.js';
-import { startOnceReachable } from '../common/reachable.js';
-import { openGenerations } from '../common/reindex/open.js';
-import { reindexService } from '../common/reindex/rpc.js';
-import { connectRpc } from '../common/rpc/client.js';
-import { type ServedService, serveRpc } from '../common/rpc/server.js';
+import { runService } from '../common/run-service.js';
+import { startConsumer } from '../common/start-consumer.js';
 import { type TxConfig, txSettings } from './config.js';
-import { rebuildableTx } from './generation.js';
+import { rebuildableTx, type TxTables } from './generation.js';
 import { txService } from './rpc.js';
 
-export interface TxDependencies {
-  /** A client of the block service; default: one of BLOCK_SERVICE_ADDR. */
-  readonly blocks?: BlockServiceClient;
-  readonly config: TxConfig;
-  readonly database: Database;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  /** What gRPC listens on. */
-  readonly addresses: readonly string[];
-  /** For tests: called between any two writes. */
-  readonly fault?: FaultPoint;
-}
-
-/** A running tx service. */
-export interface TxProcess extends Stoppable {
-  /** For callers in the same process. */
-  readonly service: ServedService;
-  readonly address: string;
-  /** Whether it does its work, and if not, why. */
-  readonly readiness: Readiness;
-}
+const tx: ConsumerService<TxConfig, TxTables> = {
+  name: 'tx',
+  node: ({ VM_TYPE, REST_URL }) => ({
+    rest: VM_TYPE === 'move' ? REST_URL : [],
+    jsonRpc: [],
+    connections: 8,
+  }),
+  tables: rebuildableTx,
+  api: ({ config, log, metrics, current, stopping }) =>
+    txService({
+      log,
+      metrics,
+      reader: () => current().reader,
+      vm_type: config.VM_TYPE,
+      account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
+      stopping,
+    }),
+};
 
 /** Starts the tx service: the gRPC API, and in the roles `all` and `ingest` the indexer. */
-export async function startTx(dependencies: TxDependencies): Promise<TxProcess> {
-  const { config, metrics, fault } = dependencies;
-  const log = dependencies.log.child({ service: 'tx' });
-  const database = measured(dependencies.database, 'tx', metrics);
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  setMaxListeners(0, signal); // every request under way listens to it
-  const ingests = config.ROLE !== 'serve';
-  let lookHindrance = 'the tables have not been looked at yet';
-  const blocks = dependencies.blocks ?? connectRpc(BlockServiceClient, config.BLOCK_SERVICE_ADDR);
-  const rest = createEndpoints('rest', config.VM_TYPE === 'move' ? config.REST_URL : [], {
-    log,
-    metrics,
-    timeout_ms: config.NODE_TIMEOUT_MS,
-    connections: 8,
-  });
-  const generations = await openGenerations({
-    service: rebuildableTx({ config, blocks, rest, log, metrics, fault }),
-    database,
-    log,
-    metrics,
-    ingests,
-    percent: config.REINDEX_PERCENT,
-    keep_ms: config.REINDEX_KEEP_MS,
-    signal,
-    onLook: (reason) => {
-      lookHindrance = reason;
-    },
-    fault,
-  }).catch(async (error: unknown) => {
-    stopping.abort();
-    if (dependencies.blocks === undefined) blocks.close();
-    await rest.close();
-    throw error;
-  });
-  const hindrance = (): string => (ingests ? generations.current().hindrance() : lookHindrance);
-  const service = txService({
-    log,
-    metrics,
-    reader: () => generations.current().reader,
-    vm_type: config.VM_TYPE,
-    account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
-    stopping: signal,
-  });
-  const reindex = reindexService({ log, metrics, reindexer: generations.reindexer });
-  const server = await serveRpc([service, reindex], dependencies.addresses);
-  const work = generations.run();
-  server.setServing(true);
-  return {
-    address: server.address,
-    service,
-    readiness: () => ({ ready: hindrance() === '', reason: hindrance() }),
-    // In reverse: the indexer ends its batch, then running calls get their answers.
-    stop: stopAll([
-      async () => blocks.close(),
-      () => rest.close(),
-      () => server.close(config.SHUTDOWN_GRACE_MS),
-      async () => {
-        server.setServing(false);
-        stopping.abort();
-        await work;
-      },
-    ]),
-  };
+export function startTx(dependencies: ConsumerDependencies<TxConfig>): Promise<ConsumerProcess> {
+  return startConsumer(tx, dependencies);
 }
 
-/** Runs the tx service alone. */
-async function main(): Promise<void> {
-  const log = createLog('info');
-  await runUntilSignal(log, async (signal) => {
-    const config = loadSettings(txSettings, process.env);
-    log.level = config.LOG_LEVEL;
-    const metrics = createMetrics(true);
-    let tx: TxProcess | undefined;
-    let reason = 'the database has not answered yet';
-    const ops = await serveOps(
-      config.HOST,
-      config.OPS_PORT,
-      metrics,
-      () => tx?.readiness() ?? { ready: false, reason },
-    );
-    const database = await openDatabase(config);
-    const addresses = [hostPort(config.HOST, config.GRPC_PORT)];
-    tx = await startOnceReachable(() => startTx({ config, database, log, metrics, addresses }), {
-      log,
-      signal,
-      onWait: (why) => {
-        reason = why;
-      },
-    });
-    log.info({ grpc: tx.address, ops: ops.port }, 'the tx service is up');
-    const running = tx;
-    return { stop: stopAll([() => database.close(), () => ops.close(), () => running.stop()]) };
-  });
-}
-
-if (isMainModule(import.meta.url)) await main();
+if (isMainModule(import.meta.url))
+  await runService('tx', () => loadSettings(txSettings, process.env), startTx);

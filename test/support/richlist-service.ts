@@ -1,5 +1,6 @@
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { loadSettings } from '../../services/common/config.js';
+import type { ConsumerProcess } from '../../services/common/consumer-service.js';
 import type { Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { createLog } from '../../services/common/log.js';
@@ -8,7 +9,7 @@ import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import { transferTopic } from '../../services/richlist/decode/transfers.js';
-import { type RichlistProcess, startRichlist } from '../../services/richlist/main.js';
+import { startRichlist } from '../../services/richlist/main.js';
 import { eventually } from './block.js';
 import { testDatabase, uniquePrefix } from './database.js';
 import type { ModelBlock } from './richlist-model.js';
@@ -17,7 +18,7 @@ import { type BlockContent, type BlockSource, startBlockSource } from './tx-bloc
 
 /** A richlist service over a made-up chain and its node, all over real gRPC and HTTP. */
 export interface TestService {
-  readonly process: RichlistProcess;
+  readonly process: ConsumerProcess;
   readonly client: RichlistServiceClient;
   readonly metrics: Metrics;
   readonly source: BlockSource;

@@ -5,6 +5,7 @@ import { blockSettings } from '../../services/block/config.js';
 import { type BlockProcess, startBlock } from '../../services/block/main.js';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { loadSettings } from '../../services/common/config.js';
+import type { ConsumerProcess } from '../../services/common/consumer-service.js';
 import { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { createLog } from '../../services/common/log.js';
@@ -18,7 +19,7 @@ import { startNft } from '../../services/nft/main.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import { startRichlist } from '../../services/richlist/main.js';
 import { txSettings } from '../../services/tx/config.js';
-import { startTx, type TxProcess } from '../../services/tx/main.js';
+import { startTx } from '../../services/tx/main.js';
 import type { ReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from './block.js';
 import { testDatabase, uniquePrefix } from './database.js';
@@ -32,7 +33,7 @@ export interface Stack {
   readonly addresses: Readonly<Record<'tx' | 'nft' | 'richlist', string>>;
   /** A client of the nft service. */
   readonly nft: NftServiceClient;
-  readonly tx: TxProcess;
+  readonly tx: ConsumerProcess;
   /** A client of the richlist service. */
   readonly richlist: RichlistServiceClient;
   readonly metrics: Metrics;

@@ -6,10 +6,11 @@ import type { BlockServiceClient } from '../../services/common/gen/indexer/block
 import type { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import type { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
-import { type Stoppable, stopAll } from '../../services/common/lifecycle.js';
+import type { Stoppable } from '../../services/common/lifecycle.js';
 import type { Log } from '../../services/common/log.js';
 import type { Metrics } from '../../services/common/metrics.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
+import { startTogether } from '../../services/common/start-together.js';
 import { nftSettings } from '../../services/nft/config.js';
 import { startNft } from '../../services/nft/main.js';
 import { richlistSettings } from '../../services/richlist/config.js';
@@ -41,9 +42,7 @@ export async function startIndexers(
     INTERNAL_TX: 'false',
     CLICKHOUSE_DATABASE: prefix,
   };
-  const stops: (() => Promise<unknown>)[] = [];
-  const stop = stopAll(stops);
-  try {
+  return startTogether(async (stops) => {
     const addresses = ['127.0.0.1:0'];
     const block = await startBlock({ ...tools, config: loadSettings(blockSettings, env), addresses });
     stops.push(() => block.stop());
@@ -63,10 +62,6 @@ export async function startIndexers(
         richlist: connectLocal<RichlistServiceClient>(richlist.service),
       },
       addresses: { block: block.address, tx: tx.address, nft: nft.address, richlist: richlist.address },
-      stop,
     };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  });
 }

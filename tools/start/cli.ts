@@ -6,12 +6,13 @@ import type { BlockServiceClient } from '../../services/common/gen/indexer/block
 import type { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import type { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
-import { runUntilSignal, type Stoppable, stopAll } from '../../services/common/lifecycle.js';
+import { runUntilSignal, type Stoppable } from '../../services/common/lifecycle.js';
 import { hostPort, reachable } from '../../services/common/listen.js';
 import { createLog, type Log } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { allReady, serveOps } from '../../services/common/ops.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
+import { startTogether } from '../../services/common/start-together.js';
 import { startGateway } from '../../services/gateway/main.js';
 import { startNft } from '../../services/nft/main.js';
 import { startRichlist } from '../../services/richlist/main.js';
@@ -43,9 +44,7 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
   log.level = config.LOG_LEVEL;
   limitHeapGrowth(config.HEAP_GROWTH_PERCENT);
   const screen = process.stdout;
-  const stops: (() => Promise<unknown>)[] = [];
-  const stop = stopAll(stops);
-  try {
+  return startTogether(async (stops) => {
     const recorded = isRecorded(config);
     const folder = recorded ? join(config.DATA_DIR, 'recorded') : config.DATA_DIR;
     let node = { RPC_URL: config.RPC_URL, REST_URL: config.REST_URL, JSON_RPC_URL: config.JSON_RPC_URL };
@@ -133,11 +132,8 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
 
     const progress = showProgress(screen, clients.block, clients.tx, signal);
     stops.push(() => progress);
-    return { stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+    return {};
+  });
 }
 
 function withoutCredentials(url: string): string {

@@ -8,12 +8,11 @@ import type { TableCopy } from './copy.js';
  *
  * 1. Put everything that is opened on one set of its tables (store, head, caches, readers) into
  *    one value that implements `GenerationTables`, and a function that opens it.
- * 2. In `main.ts` call `openGenerations` instead of `migrate`, and `run` it instead of the loop
- *    that ingests or follows the tables.
+ * 2. Give that function to `startConsumer` in `main.ts`: it calls `openGenerations` where others
+ *    call `migrate`, and serves `reindexService(...)` beside the service.
  * 3. Let the handlers take `current()` once at the beginning of each call; the stream of heads
  *    takes it anew in each turn.
- * 4. Serve `reindexService(...)` beside the service, and name the service in
- *    `tools/reindex/services.ts`.
+ * 4. Name the service in `tools/reindex/services.ts`.
  */
 
 /** How far a generation is. */

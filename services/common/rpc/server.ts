@@ -145,7 +145,7 @@ export interface RpcServer {
 /**
  * Serves gRPC services with health checking and reflection.
  *
- * @param addresses what to listen on: `host:port` (port 0 for any) or `unix:/path`.
+ * @param addresses what to listen on: `host:port` (port 0 for any) or `unix:/path`; all or none.
  */
 export async function serveRpc(
   services: readonly ServedService[],
@@ -167,14 +167,17 @@ export async function serveRpc(
   new ReflectionService(loadFileDescriptorSetFromBuffer(descriptors)).addToServer(server);
 
   const ports: number[] = [];
-  for (const address of addresses) {
-    ports.push(
-      await new Promise<number>((resolve, reject) =>
-        server.bindAsync(address, credentials, (error, port) =>
-          error ? reject(cannotListen(error, address)) : resolve(port),
-        ),
+  const bind = (address: string): Promise<number> =>
+    new Promise((resolve, reject) =>
+      server.bindAsync(address, credentials, (error, port) =>
+        error ? reject(cannotListen(error, address)) : resolve(port),
       ),
     );
+  try {
+    for (const address of addresses) ports.push(await bind(address));
+  } catch (error) {
+    server.forceShutdown(); // the addresses before it are open
+    throw error;
   }
   const first = addresses[0] ?? '';
   return {

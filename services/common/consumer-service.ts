@@ -1,0 +1,88 @@
+import type { Endpoints } from './chain/endpoints.js';
+import type { Database } from './clickhouse/database.js';
+import type { FaultPoint } from './fault.js';
+import type { BlockServiceClient } from './gen/indexer/block/v1/block.js';
+import type { Stoppable } from './lifecycle.js';
+import type { Log } from './log.js';
+import type { Metrics } from './metrics.js';
+import type { Readiness } from './ops.js';
+import type { GenerationTables, RebuildableService } from './reindex/tables.js';
+import type { ServedService } from './rpc/server.js';
+
+/** What every service that consumes blocks is told. */
+export interface ConsumerConfig {
+  /** Whether it writes its tables, answers calls from them, or both. */
+  readonly ROLE: 'all' | 'ingest' | 'serve';
+  readonly BLOCK_SERVICE_ADDR: string;
+  readonly NODE_TIMEOUT_MS: number;
+  readonly REINDEX_PERCENT: number;
+  readonly REINDEX_KEEP_MS: number;
+  readonly SHUTDOWN_GRACE_MS: number;
+}
+
+/** What a service that consumes blocks is started with. */
+export interface ConsumerDependencies<Config> {
+  /** A client of the block service; default: one of BLOCK_SERVICE_ADDR. */
+  readonly blocks?: BlockServiceClient;
+  readonly config: Config;
+  readonly database: Database;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** What gRPC listens on. */
+  readonly addresses: readonly string[];
+  /** For tests: called between any two writes. */
+  readonly fault?: FaultPoint;
+}
+
+/** A running service that consumes blocks. */
+export interface ConsumerProcess extends Stoppable {
+  /** For callers in the same process. */
+  readonly service: ServedService;
+  readonly address: string;
+  /** Whether it does its work, and if not, why. */
+  readonly readiness: Readiness;
+}
+
+/** What the tables of such a service are opened with. */
+export interface TablesOptions<Config> {
+  readonly config: Config;
+  readonly blocks: BlockServiceClient;
+  /** Of the node; without URLs where the service has nothing to ask it. */
+  readonly rest: Endpoints;
+  readonly jsonRpc: Endpoints;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly fault?: FaultPoint | undefined;
+}
+
+/** Everything that is opened on one generation of such a service's tables. */
+export interface ConsumerTables<Reader> extends GenerationTables {
+  readonly reader: Reader;
+  /** What keeps the tables from being written; '' once nothing does. */
+  readonly hindrance: () => string;
+}
+
+/** What the handlers of such a service are made with. */
+export interface ApiOptions<Config, Tables> {
+  readonly config: Config;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** What a call is answered from; a call that has begun keeps what it began with. */
+  readonly current: () => Tables;
+  /** Ends the streams when the service stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** In what the services that consume blocks differ. */
+export interface ConsumerService<Config, Tables extends ConsumerTables<unknown>> {
+  /** Its name in logs and metrics. */
+  readonly name: string;
+  /** What it asks the node, and over how many connections to each URL at once. */
+  readonly node: (config: Config) => {
+    readonly rest: readonly string[];
+    readonly jsonRpc: readonly string[];
+    readonly connections: number;
+  };
+  readonly tables: (options: TablesOptions<Config>) => RebuildableService<Tables>;
+  readonly api: (options: ApiOptions<Config, Tables>) => ServedService;
+}

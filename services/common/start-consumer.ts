@@ -1,0 +1,82 @@
+import { setMaxListeners } from 'node:events';
+import { createEndpoints } from './chain/endpoints.js';
+import { measured } from './clickhouse/open.js';
+import type {
+  ConsumerConfig,
+  ConsumerDependencies,
+  ConsumerProcess,
+  ConsumerService,
+  ConsumerTables,
+} from './consumer-service.js';
+import { BlockServiceClient } from './gen/indexer/block/v1/block.js';
+import { openGenerations } from './reindex/open.js';
+import { reindexService } from './reindex/rpc.js';
+import { connectRpc } from './rpc/client.js';
+import { serveRpc } from './rpc/server.js';
+import { startTogether } from './start-together.js';
+
+/**
+ * Starts a service that consumes blocks: the gRPC API, and in the roles `all` and `ingest` the indexer. When
+ * anything of it fails, what was opened is closed.
+ *
+ * @throws UserError for what the user can put right, such as a port that is taken.
+ * @throws DatabaseUnavailable when the database does not answer: the same start may work later.
+ */
+export function startConsumer<Config extends ConsumerConfig, Tables extends ConsumerTables<unknown>>(
+  kind: ConsumerService<Config, Tables>,
+  dependencies: ConsumerDependencies<Config>,
+): Promise<ConsumerProcess> {
+  const { config, metrics, fault } = dependencies;
+  const log = dependencies.log.child({ service: kind.name });
+  const database = measured(dependencies.database, kind.name, metrics);
+  const ingests = config.ROLE !== 'serve';
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  setMaxListeners(0, signal); // every request under way listens to it
+  return startTogether(async (stops) => {
+    const urls = kind.node(config);
+    const options = { log, metrics, timeout_ms: config.NODE_TIMEOUT_MS, connections: urls.connections };
+    const rest = createEndpoints('rest', urls.rest, options);
+    stops.push(() => rest.close());
+    const jsonRpc = createEndpoints('jsonrpc', urls.jsonRpc, options);
+    stops.push(() => jsonRpc.close());
+    const blocks = dependencies.blocks ?? connectRpc(BlockServiceClient, config.BLOCK_SERVICE_ADDR);
+    if (dependencies.blocks === undefined) stops.push(async () => blocks.close());
+
+    stops.push(async () => stopping.abort());
+    let lookHindrance = 'the tables have not been looked at yet';
+    const generations = await openGenerations({
+      service: kind.tables({ config, blocks, rest, jsonRpc, log, metrics, fault }),
+      database,
+      log,
+      metrics,
+      ingests,
+      percent: config.REINDEX_PERCENT,
+      keep_ms: config.REINDEX_KEEP_MS,
+      signal,
+      onLook: (reason) => {
+        lookHindrance = reason;
+      },
+      fault,
+    });
+    const service = kind.api({ config, log, metrics, current: generations.current, stopping: signal });
+    const reindex = reindexService({ log, metrics, reindexer: generations.reindexer });
+    const server = await serveRpc([service, reindex], dependencies.addresses);
+    stops.push(() => server.close(config.SHUTDOWN_GRACE_MS));
+
+    const work = generations.run();
+    server.setServing(true);
+    // Before the server closes: the indexer ends its batch, then running calls get their answers.
+    stops.push(async () => {
+      server.setServing(false);
+      stopping.abort();
+      await work;
+    });
+    const hindrance = (): string => (ingests ? generations.current().hindrance() : lookHindrance);
+    return {
+      service,
+      address: server.address,
+      readiness: () => ({ ready: hindrance() === '', reason: hindrance() }),
+    };
+  });
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:net';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { loadSettings, type Settings } from '../../services/common/config.js';
+import type {
+  ConsumerDependencies,
+  ConsumerProcess,
+  TablesOptions,
+} from '../../services/common/consumer-service.js';
+import { UserError } from '../../services/common/errors.js';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import type { OpenOptions } from '../../services/common/reindex/tables.js';
+import { callRpc } from '../../services/common/rpc/client.js';
+import { serveRpc } from '../../services/common/rpc/server.js';
+import { startConsumer } from '../../services/common/start-consumer.js';
+import { nftSettings } from '../../services/nft/config.js';
+import { startNft } from '../../services/nft/main.js';
+import { richlistSettings } from '../../services/richlist/config.js';
+import { startRichlist } from '../../services/richlist/main.js';
+import { type TxConfig, txSettings } from '../../services/tx/config.js';
+import { rebuildableTx, type TxTables } from '../../services/tx/generation.js';
+import { startTx } from '../../services/tx/main.js';
+import { txService } from '../../services/tx/rpc.js';
+import { eventually } from '../support/block.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+import { type BlockSource, startBlockSource } from '../support/tx-block-source.js';
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof UserError && /another program has that port$/.test(error.message);
+
+/** A start that can be tried on several addresses. */
+const starting =
+  <Config>(
+    start: (all: ConsumerDependencies<Config>) => Promise<ConsumerProcess>,
+    all: Omit<ConsumerDependencies<Config>, 'addresses'>,
+  ) =>
+  (addresses: string[]): Promise<ConsumerProcess> =>
+    start({ ...all, addresses });
+
+describe('a service that consumes blocks, on a port that is taken', function () {
+  this.timeout(60_000);
+  let taken: Server;
+  let address: string;
+  let database: Database;
+  let source: BlockSource;
+  before(async () => {
+    taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    address = `127.0.0.1:${(taken.address() as { port: number }).port}`;
+    database = await testDatabase();
+    source = await startBlockSource({ vm_type: 'wasm' });
+    source.grow(3);
+  });
+  after(async () => {
+    await source.close();
+    await new Promise((resolve) => taken.close(resolve));
+  });
+
+  /** What a start is given, but for its addresses. */
+  const given = <S extends Settings>(settings: S) => ({
+    config: loadSettings(settings, {
+      VM_TYPE: 'wasm',
+      CLICKHOUSE_DATABASE: uniquePrefix(),
+      BLOCK_SERVICE_ADDR: source.address,
+      REST_URL: 'http://127.0.0.1:1',
+      SHUTDOWN_GRACE_MS: '500',
+    }),
+    ...{ database, log: createLog('silent'), metrics: createMetrics() },
+  });
+
+  const starts: Readonly<Record<string, () => (addresses: string[]) => Promise<ConsumerProcess>>> = {
+    tx: () => starting(startTx, given(txSettings)),
+    nft: () => starting(startNft, given(nftSettings)),
+    richlist: () => starting(startRichlist, given(richlistSettings)),
+  };
+  for (const [name, prepare] of Object.entries(starts))
+    it(`${name} says so, and starts on a free one with the same database and metrics`, async () => {
+      const start = prepare();
+      await assert.rejects(start([address]), isTaken);
+      const running = await start(['127.0.0.1:0']);
+      try {
+        await eventually(async () => running.readiness().ready, 'ready');
+      } finally {
+        await running.stop();
+      }
+    });
+
+  it('closes everything that was opened before', async () => {
+    let made: TablesOptions<TxConfig> | undefined;
+    let opened: OpenOptions<TxTables> | undefined;
+    const start = startConsumer<TxConfig, TxTables>(
+      {
+        name: 'tx',
+        node: () => ({ rest: ['http://127.0.0.1:1'], jsonRpc: ['http://127.0.0.1:1'], connections: 1 }),
+        tables: (options) => {
+          made = options;
+          const service = rebuildableTx(options);
+          return {
+            ...service,
+            open: (options) => {
+              opened = options;
+              return service.open(options);
+            },
+          };
+        },
+        api: ({ log, metrics, current, stopping }) =>
+          txService({
+            ...{ log, metrics, stopping, vm_type: 'wasm', account_prefix: 'init' },
+            reader: () => current().reader,
+          }),
+      },
+      { ...given(txSettings), addresses: ['127.0.0.1:0', address] },
+    );
+    await assert.rejects(start, isTaken);
+    assert.ok(made !== undefined && opened !== undefined);
+    assert.ok(opened.signal.aborted);
+    const { blocks, rest, jsonRpc } = made;
+    await assert.rejects(async () => callRpc(blocks.getStatus.bind(blocks), {}), /shut ?down|closed/i);
+    for (const node of [rest, jsonRpc])
+      await assert.rejects(
+        node.ask({ path: '/', attempts: 1 }, () => ''),
+        /destroyed/i,
+      );
+  });
+
+  it('leaves no other address open either', async () => {
+    const free = createServer();
+    await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
+    const first = `127.0.0.1:${(free.address() as { port: number }).port}`;
+    await new Promise((resolve) => free.close(resolve));
+    await assert.rejects(serveRpc([], [first, address]), isTaken);
+    const server = await serveRpc([], [first]);
+    assert.equal(server.address, first);
+    await server.close(100);
+  });
+});
