@@ -29,21 +29,11 @@ export function pageContent(
   page: PageResponse | undefined,
   absent: AbsentKey,
 ): Content {
-  return { body: pageContentOf(name, bodies, page, absent), settled: isSettledPage(request, page) };
-}
-
-/** The same as bytes alone, for lists that are never settled. */
-export function pageContentOf(
-  name: string,
-  bodies: readonly Buffer[],
-  page: PageResponse | undefined,
-  absent: AbsentKey,
-): Buffer {
   const parts: Buffer[] = [Buffer.from(`{"${name}":[`)];
   bodies.forEach((body, i) => {
     if (i > 0) parts.push(comma);
     parts.push(present(body));
   });
   parts.push(Buffer.from(`],"pagination":${pageJson(page, absent)}}`));
-  return Buffer.concat(parts);
+  return { body: Buffer.concat(parts), settled: isSettledPage(request, page) };
 }

@@ -130,6 +130,12 @@ export const hashParameter = (doc: string, example: string): Parameter<string> =
   },
 });
 
+/** The hash of an Ethereum tx in the path. */
+export const ethereumHashParameter = hashParameter(
+  'Ethereum tx hash.',
+  '0x44804c0d2d2d980aaec5200879abc924bb732e8e3855ece550023ff897f601dd',
+);
+
 /** An account in the path; the value is 0x and 40 or 64 lower-case digits however it was written. */
 export const accountParameter: Parameter<string> = {
   in: 'path',
@@ -144,6 +150,12 @@ export const accountParameter: Parameter<string> = {
     }
     return `0x${key}`;
   },
+};
+
+/** The address of a collection in the path, as an account's. */
+export const collectionParameter: Parameter<string> = {
+  ...accountParameter,
+  doc: 'Address of the collection: bech32 or 0x hex.',
 };
 
 /** An account among the query's parameters; '' for none, else as in the path. */

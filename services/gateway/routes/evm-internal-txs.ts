@@ -2,9 +2,9 @@ import { examplePage, readExample } from '../openapi/examples.js';
 import { ref } from '../openapi/schema.js';
 import { evmInternalTxSchemas } from '../openapi/tx-schemas.js';
 import { pageParameters } from '../pagination.js';
-import { hashParameter, wireHeight } from '../parameters.js';
+import { ethereumHashParameter } from '../parameters.js';
 import { type RouteGroup, route } from '../route.js';
-import { accountListParameters, heightListParameters, listBodies } from './lists.js';
+import { accountList, heightList, listBodies, wholeList } from './lists.js';
 
 const list = {
   response: ref('tx.EvmInternalTxsResponse'),
@@ -29,11 +29,7 @@ export const evmInternalTxsGroup: RouteGroup = {
       operation: 'listEvmInternalTxs',
       summary: 'Call frames',
       doc: `All call frames, reverted ones included. ${order}`,
-      parameters: pageParameters,
-      handler: (page, context) => {
-        const { tx } = context.clients;
-        return listBodies(name, tx.listEvmInternalTxs.bind(tx), {}, page, context);
-      },
+      ...wholeList(name, ({ tx }) => tx.listEvmInternalTxs.bind(tx)),
     }),
     route({
       ...list,
@@ -41,12 +37,9 @@ export const evmInternalTxsGroup: RouteGroup = {
       operation: 'listEvmInternalTxsByAccount',
       summary: 'Call frames of an account',
       doc: 'Call frames from or to the account.',
-      parameters: accountListParameters('Only frames whose `from` is the account.'),
-      handler: ({ account, is_signer, ...page }, context) => {
-        const { tx } = context.clients;
-        const request = { account, is_signer };
-        return listBodies(name, tx.listEvmInternalTxsByAccount.bind(tx), request, page, context);
-      },
+      ...accountList(name, 'Only frames whose `from` is the account.', ({ tx }) =>
+        tx.listEvmInternalTxsByAccount.bind(tx),
+      ),
     }),
     route({
       ...list,
@@ -54,12 +47,7 @@ export const evmInternalTxsGroup: RouteGroup = {
       operation: 'listEvmInternalTxsByHeight',
       summary: 'Call frames of a block',
       doc: 'Call frames of a block; empty while its trace is missing.',
-      parameters: heightListParameters,
-      handler: ({ height, ...page }, context) => {
-        const { tx } = context.clients;
-        const request = { height: wireHeight(height) };
-        return listBodies(name, tx.listEvmInternalTxsByHeight.bind(tx), request, page, context);
-      },
+      ...heightList(name, ({ tx }) => tx.listEvmInternalTxsByHeight.bind(tx)),
     }),
     route({
       ...list,
@@ -67,13 +55,7 @@ export const evmInternalTxsGroup: RouteGroup = {
       operation: 'listEvmInternalTxsByHash',
       summary: 'Call frames of a transaction',
       doc: 'Call frames of one tx; empty while its trace is missing.',
-      parameters: {
-        tx_hash: hashParameter(
-          'Ethereum tx hash.',
-          '0x44804c0d2d2d980aaec5200879abc924bb732e8e3855ece550023ff897f601dd',
-        ),
-        ...pageParameters,
-      },
+      parameters: { tx_hash: ethereumHashParameter, ...pageParameters },
       problems: [400, 404, 501],
       handler: ({ tx_hash, ...page }, context) => {
         const { tx } = context.clients;

@@ -3,10 +3,9 @@ import { objectOf } from '../json.js';
 import { examplePage, readExample } from '../openapi/examples.js';
 import { ref } from '../openapi/schema.js';
 import { evmTxSchemas } from '../openapi/tx-schemas.js';
-import { pageParameters } from '../pagination.js';
-import { hashParameter, wireHeight } from '../parameters.js';
+import { ethereumHashParameter } from '../parameters.js';
 import { type RouteGroup, route } from '../route.js';
-import { accountListParameters, heightListParameters, listBodies } from './lists.js';
+import { accountList, heightList, wholeList } from './lists.js';
 
 const list = {
   response: ref('tx.EvmTxsResponse'),
@@ -27,11 +26,7 @@ export const evmTxsGroup: RouteGroup = {
       operation: 'listEvmTxs',
       summary: 'Receipts',
       doc: 'All receipts.',
-      parameters: pageParameters,
-      handler: (page, context) => {
-        const { tx } = context.clients;
-        return listBodies('txs', tx.listEvmTxs.bind(tx), {}, page, context);
-      },
+      ...wholeList('txs', ({ tx }) => tx.listEvmTxs.bind(tx)),
     }),
     route({
       ...list,
@@ -39,11 +34,9 @@ export const evmTxsGroup: RouteGroup = {
       operation: 'listEvmTxsByAccount',
       summary: 'Receipts of an account',
       doc: 'Receipts that name the account as from, to, contractAddress, address of a log or topic.',
-      parameters: accountListParameters('Only receipts whose `from` is the account.'),
-      handler: ({ account, is_signer, ...page }, context) => {
-        const { tx } = context.clients;
-        return listBodies('txs', tx.listEvmTxsByAccount.bind(tx), { account, is_signer }, page, context);
-      },
+      ...accountList('txs', 'Only receipts whose `from` is the account.', ({ tx }) =>
+        tx.listEvmTxsByAccount.bind(tx),
+      ),
     }),
     route({
       ...list,
@@ -51,24 +44,14 @@ export const evmTxsGroup: RouteGroup = {
       operation: 'listEvmTxsByHeight',
       summary: 'Receipts of a block',
       doc: 'Receipts of a block; empty for one that is not there yet.',
-      parameters: heightListParameters,
-      handler: ({ height, ...page }, context) => {
-        const { tx } = context.clients;
-        const request = { height: wireHeight(height) };
-        return listBodies('txs', tx.listEvmTxsByHeight.bind(tx), request, page, context);
-      },
+      ...heightList('txs', ({ tx }) => tx.listEvmTxsByHeight.bind(tx)),
     }),
     route({
       path: '/indexer/tx/v1/evm-txs/{tx_hash}',
       operation: 'getEvmTx',
       summary: 'One receipt',
       doc: 'The receipt of an Ethereum hash. Cosmos hashes belong to `txs`.',
-      parameters: {
-        tx_hash: hashParameter(
-          'Ethereum tx hash.',
-          '0x44804c0d2d2d980aaec5200879abc924bb732e8e3855ece550023ff897f601dd',
-        ),
-      },
+      parameters: { tx_hash: ethereumHashParameter },
       response: ref('tx.EvmTxResponse'),
       example: () => ({ tx: readExample('evm-tx') }),
       problems: [400, 404, 501],

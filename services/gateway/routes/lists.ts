@@ -1,9 +1,25 @@
 import type { PageRequest, PageResponse } from '../../common/gen/indexer/common/v1/common.js';
 import { callRpc, type UnaryMethod } from '../../common/rpc/client.js';
+import type { Clients } from '../clients.js';
 import { pageContent } from '../json.js';
 import { type PageArguments, pageParameters, pageRequest } from '../pagination.js';
-import { accountParameter, booleanParameter, txHeightParameter } from '../parameters.js';
+import {
+  type ArgumentsOf,
+  accountParameter,
+  booleanParameter,
+  txHeightParameter,
+  wireHeight,
+} from '../parameters.js';
 import type { Content, RouteContext } from '../route.js';
+
+/** A method that gives a page of ready-made bodies, which its answer calls by a name. */
+type ListMethod<Name extends string, Request extends object> = UnaryMethod<
+  Request & { pagination: PageRequest },
+  Record<Name, Buffer[]> & { pagination: PageResponse | undefined }
+>;
+
+/** Where a list is asked for, of the clients that a call has. */
+type MethodOf<Name extends string, Request extends object> = (clients: Clients) => ListMethod<Name, Request>;
 
 /**
  * Parameters of a list of an account.
@@ -27,10 +43,7 @@ export const heightListParameters = { height: txHeightParameter, ...pageParamete
  */
 export async function listBodies<Name extends string, Request extends object>(
   name: Name,
-  method: UnaryMethod<
-    Request & { pagination: PageRequest },
-    Record<Name, Buffer[]> & { pagination: PageResponse | undefined }
-  >,
+  method: ListMethod<Name, Request>,
   request: Request,
   page: PageArguments,
   { call, about }: RouteContext,
@@ -39,3 +52,38 @@ export async function listBodies<Name extends string, Request extends object>(
   const answer = await callRpc(method, { ...request, pagination }, call);
   return pageContent(name, answer[name], pagination, answer.pagination, about.absent_key);
 }
+
+/** Parameters and handler of a list of everything there is. */
+export const wholeList = <Name extends string>(name: Name, methodOf: MethodOf<Name, object>) => ({
+  parameters: pageParameters,
+  handler: (page: PageArguments, context: RouteContext) =>
+    listBodies(name, methodOf(context.clients), {}, page, context),
+});
+
+/**
+ * Parameters and handler of a list of an account.
+ *
+ * @param sent what `is_signer` leaves.
+ */
+export const accountList = <Name extends string>(
+  name: Name,
+  sent: string,
+  methodOf: MethodOf<Name, { account: string; is_signer: boolean }>,
+) => {
+  const parameters = accountListParameters(sent);
+  return {
+    parameters,
+    handler: ({ account, is_signer, ...page }: ArgumentsOf<typeof parameters>, context: RouteContext) =>
+      listBodies(name, methodOf(context.clients), { account, is_signer }, page, context),
+  };
+};
+
+/** Parameters and handler of a list of a block. */
+export const heightList = <Name extends string>(
+  name: Name,
+  methodOf: MethodOf<Name, { height: number }>,
+) => ({
+  parameters: heightListParameters,
+  handler: ({ height, ...page }: ArgumentsOf<typeof heightListParameters>, context: RouteContext) =>
+    listBodies(name, methodOf(context.clients), { height: wireHeight(height) }, page, context),
+});

@@ -1,15 +1,11 @@
-import type { Collection } from '../../common/gen/indexer/nft/v1/nft.js';
 import { callRpc } from '../../common/rpc/client.js';
 import { asEitherSpelling } from '../decode-again.js';
-import { objectOf } from '../json.js';
 import { examplePage, readExample } from '../openapi/examples.js';
 import { ref } from '../openapi/schema.js';
 import { pageParameters, pageRequest } from '../pagination.js';
-import { accountParameter, pathTextParameter } from '../parameters.js';
+import { accountParameter, collectionParameter, pathTextParameter } from '../parameters.js';
 import { type Route, route } from '../route.js';
-import { movingContent } from './nft-page.js';
-
-const bodyOf = (collection: Collection): Buffer => Buffer.from(JSON.stringify(collection));
+import { movingContent } from './moving-page.js';
 
 const list = {
   response: ref('nft.CollectionsResponse'),
@@ -29,7 +25,7 @@ export const nftCollectionRoutes: readonly Route[] = [
     handler: async (page, { clients, call, about }) => {
       const pagination = pageRequest(page);
       const answer = await callRpc(clients.nft.listCollections.bind(clients.nft), { pagination }, call);
-      return movingContent('collections', answer.collections.map(bodyOf), answer.pagination, about);
+      return movingContent('collections', answer.collections, answer.pagination, about);
     },
   }),
   route({
@@ -42,7 +38,7 @@ export const nftCollectionRoutes: readonly Route[] = [
     handler: async ({ account, ...page }, { clients, call, about }) => {
       const request = { account, pagination: pageRequest(page) };
       const answer = await callRpc(clients.nft.listCollectionsByAccount.bind(clients.nft), request, call);
-      return movingContent('collections', answer.collections.map(bodyOf), answer.pagination, about);
+      return movingContent('collections', answer.collections, answer.pagination, about);
     },
   }),
   route({
@@ -60,7 +56,7 @@ export const nftCollectionRoutes: readonly Route[] = [
       const ask = (text: string) =>
         callRpc(clients.nft.listCollectionsByName.bind(clients.nft), { name: text, pagination }, call);
       const answer = await asEitherSpelling(name, ask, ({ collections }) => collections.length > 0);
-      return movingContent('collections', answer.collections.map(bodyOf), answer.pagination, about);
+      return movingContent('collections', answer.collections, answer.pagination, about);
     },
   }),
   route({
@@ -69,7 +65,7 @@ export const nftCollectionRoutes: readonly Route[] = [
     summary: 'One collection',
     doc: 'The collection of an address.',
     parameters: {
-      collection_addr: { ...accountParameter, doc: 'Address of the collection: bech32 or 0x hex.' },
+      collection_addr: collectionParameter,
     },
     response: ref('nft.CollectionResponse'),
     example: () => ({ collection: readExample('nft-collection') }),
@@ -81,7 +77,7 @@ export const nftCollectionRoutes: readonly Route[] = [
         { collection_addr },
         call,
       );
-      return { body: objectOf('collection', bodyOf(collection as Collection)), settled: false };
+      return { body: Buffer.from(JSON.stringify({ collection })), settled: false };
     },
   }),
 ];

@@ -1,14 +1,18 @@
-import { type Token, TokenOrder } from '../../common/gen/indexer/nft/v1/nft.js';
+import { TokenOrder } from '../../common/gen/indexer/nft/v1/nft.js';
 import { callRpc } from '../../common/rpc/client.js';
 import { asEitherSpelling } from '../decode-again.js';
 import { examplePage, readExample } from '../openapi/examples.js';
 import { ref } from '../openapi/schema.js';
 import { pageParameters, pageRequest } from '../pagination.js';
-import { accountParameter, choiceParameter, optionalAccountParameter, textParameter } from '../parameters.js';
+import {
+  accountParameter,
+  choiceParameter,
+  collectionParameter,
+  optionalAccountParameter,
+  textParameter,
+} from '../parameters.js';
 import { type Route, route } from '../route.js';
-import { movingContent } from './nft-page.js';
-
-const bodyOf = (token: Token): Buffer => Buffer.from(JSON.stringify(token));
+import { movingContent } from './moving-page.js';
 
 const list = {
   response: ref('nft.NftsResponse'),
@@ -49,7 +53,7 @@ export const nftTokenRoutes: readonly Route[] = [
       const ask = (text: string) =>
         callRpc(clients.nft.listTokensByAccount.bind(clients.nft), { ...request, token_id: text }, call);
       const answer = await asEitherSpelling(id, ask, ({ tokens }) => tokens.length > 0);
-      return movingContent('tokens', answer.tokens.map(bodyOf), answer.pagination, about);
+      return movingContent('tokens', answer.tokens, answer.pagination, about);
     },
   }),
   route({
@@ -59,7 +63,7 @@ export const nftTokenRoutes: readonly Route[] = [
     summary: 'Tokens of a collection',
     doc: 'Tokens that the collection has now: those that were burnt are gone.',
     parameters: {
-      collection_addr: { ...accountParameter, doc: 'Address of the collection: bech32 or 0x hex.' },
+      collection_addr: collectionParameter,
       token_id,
       order_by,
       ...pageParameters,
@@ -70,7 +74,7 @@ export const nftTokenRoutes: readonly Route[] = [
       const ask = (text: string) =>
         callRpc(clients.nft.listTokensByCollection.bind(clients.nft), { ...request, token_id: text }, call);
       const answer = await asEitherSpelling(id, ask, ({ tokens }) => tokens.length > 0);
-      return movingContent('tokens', answer.tokens.map(bodyOf), answer.pagination, about);
+      return movingContent('tokens', answer.tokens, answer.pagination, about);
     },
   }),
 ];

@@ -4,7 +4,7 @@ import { pageContent } from '../json.js';
 import { examplePage, readExample } from '../openapi/examples.js';
 import { ref } from '../openapi/schema.js';
 import { pageParameters, pageRequest } from '../pagination.js';
-import { accountParameter, pathTextParameter } from '../parameters.js';
+import { collectionParameter, pathTextParameter } from '../parameters.js';
 import { type Route, route } from '../route.js';
 
 export const nftTxRoutes: readonly Route[] = [
@@ -14,7 +14,7 @@ export const nftTxRoutes: readonly Route[] = [
     summary: 'Transactions of a token',
     doc: 'Txs that minted, moved or burnt the token; on Move those that name its object too. A token that is burnt keeps them.',
     parameters: {
-      collection_addr: { ...accountParameter, doc: 'Address of the collection: bech32 or 0x hex.' },
+      collection_addr: collectionParameter,
       token_id: pathTextParameter('Token id.', '4'),
       ...pageParameters,
     },

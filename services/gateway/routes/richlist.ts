@@ -1,18 +1,16 @@
 import { callRpc } from '../../common/rpc/client.js';
 import { richlistSchemas } from '../openapi/richlist-schemas.js';
 import { ref } from '../openapi/schema.js';
-import { pageJson, pageParameters, pageRequest } from '../pagination.js';
-import type { Parameter } from '../parameters.js';
+import { pageParameters, pageRequest } from '../pagination.js';
+import { pathTextParameter } from '../parameters.js';
 import { type RouteGroup, route } from '../route.js';
+import { movingContent } from './moving-page.js';
 
-/** A denom in the path; which spellings name which denom is the service's to know. */
-const denomParameter: Parameter<string> = {
-  in: 'path',
-  doc: 'Denomination: as the chain spells it or in any case, `evm/` and hex, `ibc/...` and other denoms with slashes (percent-encoded or not), or the 0x address of an ERC-20.',
-  schema: { type: 'string' },
-  example: 'GAS',
-  parse: (texts) => texts[0] ?? '',
-};
+/** Which spellings name which denom is the service's to know. */
+const denomParameter = pathTextParameter(
+  'Denomination: as the chain spells it or in any case, `evm/` and hex, `ibc/...` and other denoms with slashes (percent-encoded or not), or the 0x address of an ERC-20.',
+  'GAS',
+);
 
 const exampleHolders = [
   { account: '0x90f79bf6eb2c4f870365e785982e1f101e93b906', amount: '1000000999999998499980' },
@@ -46,9 +44,7 @@ export const richlistGroup: RouteGroup = {
           request,
           call,
         );
-        // A page of a list that moves is never settled: what it shows may change with any block.
-        const body = `{"holders":${JSON.stringify(holders)},"pagination":${pageJson(pagination, about.absent_key)}}`;
-        return { body: Buffer.from(body), settled: false };
+        return movingContent('holders', holders, pagination, about);
       },
     }),
   ],
