@@ -15,6 +15,7 @@ import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
 import { anvilOrSkip } from '../support/anvil.js';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
 import { addressOf, clientOf } from '../support/score-contract.js';
+import { l1InStage } from '../support/scoring/l1.js';
 
 const module = {
   address: '0x42cd8467b1c86e59bf319e5664a09b6b5840bb3fac64f5ce690b5041c530565a',
@@ -51,22 +52,11 @@ describe('weft deploy-contract', function () {
   before(async function () {
     anvil = await anvilOrSkip(this);
     key = anvil.accounts[0]?.private_key as string;
-    const start = 1_700_000_000;
     l1 = await startSimulatedL1({
       module,
-      state: {
-        chain_id: 'l1-1',
-        stage: 12n,
-        stage_start_time: start,
-        stage_end_time: start + 1000,
-        stage_interval: 1000,
-        challenge_period: 100,
-        time: start + 10,
-        height: 100,
+      state: l1InStage(12n, 1_700_000_000, 1000, {
         bridges: [{ bridge_id: 7n, version: 1n, init_stage: 10n, vip_l2_score_contract: addressOf(3) }],
-        last_submitted_stage: 0n,
-        total_l2_scores: 0n,
-      },
+      }),
     });
   });
   after(async () => {

@@ -20,6 +20,7 @@ import { derivedChainId } from '../../tools/onboard/steps/rollup.js';
 import type { Step } from '../../tools/onboard/steps/step.js';
 import { anvilOrSkip } from '../support/anvil.js';
 import { addressOf, deployKind } from '../support/score-contract.js';
+import { l1InStage } from '../support/scoring/l1.js';
 
 const module = { address: '0x42cd', name: 'vip', prefix: 'initia' };
 const chain_id = 'myrollup-1';
@@ -53,19 +54,7 @@ describe('weft onboard', function () {
     node_url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
     l1 = await startSimulatedL1({
       module,
-      state: {
-        chain_id: 'l1-1',
-        stage: 12n,
-        stage_start_time: 1_700_000_000,
-        stage_end_time: 1_700_086_400,
-        stage_interval: 86_400,
-        challenge_period: 100,
-        time: 1_700_000_010,
-        height: 100,
-        bridges: [],
-        last_submitted_stage: 0n,
-        total_l2_scores: 0n,
-      },
+      state: l1InStage(12n, 1_700_000_000, 86_400),
     });
   });
   after(async () => {

@@ -19,18 +19,11 @@ import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespa
 import { type OperatorProcess, startOperatorProcess } from '../support/kubernetes/operator-process.js';
 import { sampleProgram } from '../support/kubernetes/programs.js';
 import { deployKind, plainContract } from '../support/score-contract.js';
-
-/** The first stage lies in the recording. */
-const [start, interval] = [Date.UTC(2026, 10, 21, 9, 18) / 1000, 130];
+import { l1InStage } from '../support/scoring/l1.js';
+import { interval, questFile, start } from '../support/scoring/recorded-stages.js';
 
 /** How long a stage lasts as the L1 says while it runs. */
 const longest = 1_000_000;
-
-/** Enough addresses for a dozen txs. */
-const quest = Array.from(
-  { length: 60 },
-  (_, index) => `0x${(index + 1).toString(16).padStart(40, 'c')},${index + 7}`,
-);
 
 const policy = `version: 1
 name: in_cluster
@@ -69,19 +62,7 @@ describe('stages in a cluster', function () {
     tables = await serveClickHouse(database);
     l1 = await startSimulatedL1({
       module: { address: '0x1', name: 'vip', prefix: 'initia' },
-      state: {
-        chain_id: 'l1-1',
-        stage: 5n,
-        stage_start_time: start,
-        stage_end_time: start + interval,
-        stage_interval: interval,
-        challenge_period: interval,
-        time: start + 10,
-        height: 1,
-        bridges: [],
-        last_submitted_stage: 0n,
-        total_l2_scores: 0n,
-      },
+      state: l1InStage(5n, start, interval),
     });
     clock = setInterval(() => l1.advance(1), 100);
     space = await makeNamespace();
@@ -101,7 +82,7 @@ describe('stages in a cluster', function () {
       namespace,
       body: {
         metadata: { name: 'policy' },
-        data: { 'policy.yaml': policy, 'quest.csv': `address,score\n${quest.join('\n')}\n` },
+        data: { 'policy.yaml': policy, 'quest.csv': questFile },
       },
     });
     operator = await startOperatorProcess(space, {

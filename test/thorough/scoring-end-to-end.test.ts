@@ -17,18 +17,11 @@ import { anvilOrSkip } from '../support/anvil.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { clientOf, deployKind, type Kind, plainContract } from '../support/score-contract.js';
+import { l1InStage } from '../support/scoring/l1.js';
+import { interval, quest, questFile, start } from '../support/scoring/recorded-stages.js';
 import { startWeft, type WeftProcess } from '../support/scoring/run-weft.js';
 
-/** The first two stages lie in the recording; the third goes on after its end. */
-const [start, interval] = [Date.UTC(2026, 10, 21, 9, 18) / 1000, 130];
-
 const module = { address: '0x1', name: 'vip', prefix: 'initia' };
-
-/** Enough addresses for a dozen txs beside what was done on the rollup. */
-const quest = Array.from(
-  { length: 60 },
-  (_, index) => `0x${(index + 1).toString(16).padStart(40, 'c')},${index + 7}`,
-);
 
 const policy = `version: 1
 name: end_to_end
@@ -54,21 +47,9 @@ describe('weft score as a process of its own', function () {
     indexers = await startIndexers(node, tools, uniquePrefix());
     l1 = await startSimulatedL1({
       module,
-      state: {
-        chain_id: 'l1-1',
-        stage: 5n,
-        stage_start_time: start,
-        stage_end_time: start + interval,
-        stage_interval: interval,
-        challenge_period: interval,
-        time: start + 10,
-        height: 1,
-        bridges: [],
-        last_submitted_stage: 0n,
-        total_l2_scores: 0n,
-      },
+      state: l1InStage(5n, start, interval),
     });
-    writeFileSync(join(folder, 'quest.csv'), `address,score\n${quest.join('\n')}\n`);
+    writeFileSync(join(folder, 'quest.csv'), questFile);
     writeFileSync(join(folder, 'policy.yaml'), policy);
   });
   afterEach(() => {

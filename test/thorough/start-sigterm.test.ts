@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../services/common/paths.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from '../support/block.js';
+import { outputOf } from '../support/output.js';
 
 /** Far more than is indexed before the signal: each answer of the node takes a while. */
 const tip = 100_000;
@@ -51,18 +52,12 @@ describe('weft start, stopped with SIGTERM while it catches up', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child = program;
-    let output = '';
-    program.stdout?.on('data', (chunk) => {
-      output += chunk;
-    });
-    program.stderr?.on('data', (chunk) => {
-      output += chunk;
-    });
+    const output = outputOf(program);
     return {
       child: program,
-      output: () => output,
+      output,
       async height() {
-        const url = /Status +(http\S+)/.exec(output)?.[1];
+        const url = /Status +(http\S+)/.exec(output())?.[1];
         if (url === undefined) return -1;
         return ((await (await fetch(url)).json()) as { height: number }).height;
       },

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../support/block.js';
+import { outputOf } from '../support/output.js';
 
 /** A port that nobody listens on. */
 async function freePort(): Promise<number> {
@@ -33,15 +34,11 @@ describe('a service alone in its process, whose database does not answer', funct
           stdio: ['ignore', 'pipe', 'pipe'],
         },
       );
-      let said = '';
-      for (const stream of [child.stdout, child.stderr])
-        stream.on('data', (part) => {
-          said += part;
-        });
+      const said = outputOf(child);
       try {
         const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
         let reason = '';
-        await eventually(() => said.includes('waiting for the database'), 'the first attempt');
+        await eventually(() => said().includes('waiting for the database'), 'the first attempt');
         await eventually(async () => {
           const answer = await ask('/readyz');
           assert.equal(answer.status, 503);
@@ -49,7 +46,7 @@ describe('a service alone in its process, whose database does not answer', funct
           return /ECONNREFUSED|does not answer/.test(reason);
         }, 'a reason');
         assert.equal((await ask('/healthz')).status, 200);
-        assert.doesNotMatch(said + reason, /secret-word/);
+        assert.doesNotMatch(said() + reason, /secret-word/);
       } finally {
         child.kill('SIGTERM');
       }

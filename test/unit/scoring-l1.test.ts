@@ -6,6 +6,7 @@ import { readL1Block, readModuleStore } from '../../services/scoring-operator/l1
 import { readView, registrationOf } from '../../services/scoring-operator/l1/views.js';
 import type { L1Stage } from '../../services/scoring-operator/machine/types.js';
 import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
+import { l1InStage } from '../support/scoring/l1.js';
 
 const module = { address: '0x81c3', name: 'vip', prefix: 'initia' };
 const tag = '0x81c3::vip::ModuleStore';
@@ -82,19 +83,13 @@ describe('the client of the L1', () => {
       [0, 1].map(() =>
         startSimulatedL1({
           module,
-          state: {
-            chain_id: 'l1-1',
-            stage: 5n,
-            stage_start_time: 1_000,
-            stage_end_time: 2_000,
-            stage_interval: 1_000,
-            challenge_period: 100,
+          state: l1InStage(5n, 1_000, 1_000, {
             time: 1_500,
-            height: 1,
+            challenge_period: 100,
             bridges: [{ bridge_id: 9n, version: 1n, init_stage: 4n, vip_l2_score_contract: '0xabc' }],
             last_submitted_stage: 4n,
             total_l2_scores: 77n,
-          },
+          }),
         }),
       ),
     );

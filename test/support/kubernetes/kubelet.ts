@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { CoreV1Api } from '@kubernetes/client-node';
 import { packageRoot } from '../../../services/common/paths.js';
+import { outputOf } from '../output.js';
 import type { TestNamespace } from './namespace.js';
 
 /** The parts of a Pod that are needed to run it. */
@@ -145,16 +146,12 @@ async function run(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-    });
+  const output = outputOf(child);
   await setPhase(core, namespace, name, { phase: 'Running' });
   child.once('close', (code, signal) => {
     void end(core, namespace, pod, code ?? (signal === 'SIGKILL' ? 137 : 143));
   });
-  return { name, phase: labels['vip.weft.dev/phase'] ?? '', child, output: () => text };
+  return { name, phase: labels['vip.weft.dev/phase'] ?? '', child, output };
 }
 
 /** Tells how a pod ended; a deleted one goes. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../../services/common/paths.js';
 import { freePort } from '../../../tools/bench/processes.js';
+import { outputOf } from '../output.js';
 import type { TestNamespace } from './namespace.js';
 
 const main = fileURLToPath(new URL('../../../services/scoring-operator/main.js', import.meta.url));
@@ -44,11 +45,7 @@ export async function startOperatorProcess(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-    });
+  const output = outputOf(child);
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
   process.once('exit', () => child.kill('SIGKILL'));
   const fetchText = async (path: string): Promise<{ readonly status: number; readonly text: string }> => {
@@ -61,7 +58,7 @@ export async function startOperatorProcess(
   };
   return {
     child,
-    output: () => text,
+    output,
     async metric(metric, labels = '') {
       const { text: page } = await fetchText('/metrics');
       const line = page.split('\n').find((one) => one.startsWith(metric) && one.includes(labels));

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../../services/common/paths.js';
+import { outputOf } from '../output.js';
 
 const weft = fileURLToPath(new URL('../../../tools/main.js', import.meta.url));
 
@@ -19,16 +20,9 @@ export function startWeft(args: readonly string[], env: Readonly<Record<string, 
     env: { PATH: process.env['PATH'] ?? '', WEFT_ROOT: packageRoot, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let text = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-  });
   return {
     child,
-    output: () => text,
+    output: outputOf(child),
     ended: new Promise((resolve) => child.once('close', (code) => resolve(code))),
   };
 }

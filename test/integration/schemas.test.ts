@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { migrate, readMigrations, renderMigration } from '../../services/common/clickhouse/migrate.js';
+import { packageRoot } from '../../services/common/paths.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+
+for (const folder of ['block', 'tx', 'nft', 'richlist', 'scoring-operator', 'common/reindex'])
+  describe(`the schema of ${folder}`, () => {
+    const migrations = readMigrations(join(packageRoot, 'services', folder, 'schema'));
+    const statementsOn = (cluster: string): string[] =>
+      migrations.flatMap((migration) => renderMigration(migration, { database: 'd_x', cluster }));
+    const [single, clustered] = [statementsOn(''), statementsOn('big-1')];
+
+    it('is understood by the engine, on one machine and on a cluster', async () => {
+      const database = await testDatabase();
+      for (const statement of [...single, ...clustered]) {
+        assert.match(statement, /^CREATE TABLE IF NOT EXISTS d_x\./);
+        await database.rows(`EXPLAIN AST ${statement}`, {}, { name: 'parse' });
+      }
+    });
+
+    it('names a cluster in every statement or in none', () => {
+      assert.ok(single.length > 0);
+      assert.equal(clustered.length, 2 * single.length, 'a cluster has a Distributed table for each');
+      const engine = /ENGINE = (Replicated\w*MergeTree\b|Distributed\('big-1', 'd_x', '\w+_local', )/;
+      for (const statement of clustered) {
+        assert.match(statement, /ON CLUSTER 'big-1'/);
+        assert.match(statement, engine);
+      }
+      assert.equal(clustered.filter((statement) => statement.includes('Distributed(')).length, single.length);
+      for (const statement of single)
+        assert.doesNotMatch(statement, /CLUSTER|_local|Replicated|Distributed|[{}]{2}/);
+    });
+
+    it('is made once', async () => {
+      const database = await testDatabase();
+      const target = { database: `${uniquePrefix()}_x`, cluster: '' };
+      const names = migrations.map(({ name }) => name);
+      assert.deepEqual(await migrate(database, migrations, target), names);
+      assert.deepEqual(await migrate(database, migrations, target), []);
+    });
+  });
