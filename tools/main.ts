@@ -24,6 +24,10 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'print the reference of all settings',
     load: async () => (await import('./config/cli.js')).runConfig,
   },
+  migrate: {
+    summary: 'bring the tables of every service up to date, and end',
+    load: async () => (await import('./migrate/cli.js')).runMigrate,
+  },
   reindex: {
     summary: "rebuild a service's tables from the blocks' raw material, while the old ones serve",
     load: async () => (await import('./reindex/cli.js')).runReindex,

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import type { Database } from '../common/clickhouse/database.js';
-import { migrate, readMigrations } from '../common/clickhouse/migrate.js';
+import { prepareTables, readMigrations } from '../common/clickhouse/migrate.js';
 import { measured } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
 import type { FaultPoint } from '../common/fault.js';
@@ -53,7 +53,8 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
   const log = dependencies.log.child({ service: 'block' });
   const database = measured(dependencies.database, 'block', metrics);
   const target = { database: `${config.CLICKHOUSE_DATABASE}_block`, cluster: config.CLICKHOUSE_CLUSTER };
-  await migrate(database, readMigrations(join(packageRoot, 'services/block/schema')), target);
+  const migrations = readMigrations(join(packageRoot, 'services/block/schema'));
+  await prepareTables(database, migrations, target, config.MIGRATIONS);
   const store = createBlockStore(database, target, dependencies.fault);
   const head = createHead(config.TAIL_MB * 1024 * 1024);
   const validators = createValidators(store, log);

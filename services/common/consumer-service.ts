@@ -1,5 +1,6 @@
 import type { Endpoints } from './chain/endpoints.js';
 import type { Database } from './clickhouse/database.js';
+import type { MigrationMode } from './clickhouse/migrate.js';
 import type { FaultPoint } from './fault.js';
 import type { BlockServiceClient } from './gen/indexer/block/v1/block.js';
 import type { Stoppable } from './lifecycle.js';
@@ -13,6 +14,7 @@ import type { ServedService } from './rpc/server.js';
 export interface ConsumerConfig {
   /** Whether it writes its tables, answers calls from them, or both. */
   readonly ROLE: 'all' | 'ingest' | 'serve';
+  readonly MIGRATIONS: MigrationMode;
   readonly BLOCK_SERVICE_ADDR: string;
   readonly NODE_TIMEOUT_MS: number;
   readonly REINDEX_PERCENT: number;

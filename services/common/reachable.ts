@@ -1,4 +1,5 @@
 import { DatabaseUnavailable } from './clickhouse/database.js';
+import { TablesBehind } from './clickhouse/migrate.js';
 import { sleep } from './lifecycle.js';
 import type { Log } from './log.js';
 
@@ -13,7 +14,7 @@ export interface WaitOptions {
   readonly onWait: (reason: string) => void;
 }
 
-/** Starts a service, and starts it again while its database does not answer. */
+/** Starts a service, and starts it again while its database does not answer or is not migrated yet. */
 export async function startOnceReachable<Running>(
   start: () => Promise<Running>,
   { log, signal, onWait }: WaitOptions,
@@ -22,7 +23,8 @@ export async function startOnceReachable<Running>(
     try {
       return await start();
     } catch (error) {
-      if (!(error instanceof DatabaseUnavailable) || signal.aborted) throw error;
+      const isWaitedFor = error instanceof DatabaseUnavailable || error instanceof TablesBehind;
+      if (!isWaitedFor || signal.aborted) throw error;
       onWait(error.message);
       log.warn(`waiting for the database: ${error.message}`);
       await sleep(databaseWait_ms, signal);

@@ -72,6 +72,11 @@ export const databaseSettings = {
     default: 'weft',
     parse: asIdentifier,
   },
+  MIGRATIONS: {
+    doc: 'Whether tables are made and altered at start: apply, or check to wait until `weft migrate` has done it.',
+    default: 'apply',
+    parse: asOneOf('apply', 'check'),
+  },
   DB_DSN: {
     doc: 'Not used: named here because deployments of another indexer have it.',
     default: '',

@@ -51,6 +51,7 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
       log,
       metrics,
       ingests,
+      migrations: config.MIGRATIONS,
       percent: config.REINDEX_PERCENT,
       keep_ms: config.REINDEX_KEEP_MS,
       signal,

@@ -1,15 +1,16 @@
 import { join } from 'node:path';
 import type { Database } from '../common/clickhouse/database.js';
-import { migrate, readMigrations } from '../common/clickhouse/migrate.js';
+import { prepareTables, readMigrations } from '../common/clickhouse/migrate.js';
 import { packageRoot } from '../common/paths.js';
 import type { ScoringConfig } from './config.js';
 
-/** Makes the tables of the service; the name of its database. */
+/** Sees to the tables of the service; the name of its database. */
 export async function makeTables(
   database: Database,
-  config: Pick<ScoringConfig, 'CLICKHOUSE_DATABASE' | 'CLICKHOUSE_CLUSTER'>,
+  config: Pick<ScoringConfig, 'CLICKHOUSE_DATABASE' | 'CLICKHOUSE_CLUSTER' | 'MIGRATIONS'>,
 ): Promise<string> {
   const target = { database: `${config.CLICKHOUSE_DATABASE}_scoring`, cluster: config.CLICKHOUSE_CLUSTER };
-  await migrate(database, readMigrations(join(packageRoot, 'services/scoring-operator/schema')), target);
+  const migrations = readMigrations(join(packageRoot, 'services/scoring-operator/schema'));
+  await prepareTables(database, migrations, target, config.MIGRATIONS);
   return target.database;
 }

@@ -76,7 +76,11 @@ describe('the tables and the API of the scoring operator', function () {
 
   before(async () => {
     database = await testDatabase();
-    name = await makeTables(database, { CLICKHOUSE_DATABASE: uniquePrefix(), CLICKHOUSE_CLUSTER: '' });
+    name = await makeTables(database, {
+      CLICKHOUSE_DATABASE: uniquePrefix(),
+      CLICKHOUSE_CLUSTER: '',
+      MIGRATIONS: 'apply',
+    });
     store = await openScoringStore(database, name, program);
     const service = scoringService({
       log: createLog('silent'),

@@ -7,6 +7,7 @@ import { scoringSettings } from '../../services/scoring-operator/config.js';
 import { jobSettings } from '../../services/scoring-operator/job-settings.js';
 import { txSettings } from '../../services/tx/config.js';
 import { deploySettings } from '../deploy-contract/settings.js';
+import { migrateSettings } from '../migrate/settings.js';
 import { onboardSettings } from '../onboard/settings.js';
 import { scoreSettings } from '../score/settings.js';
 import { startSettings } from '../start/settings.js';
@@ -24,6 +25,7 @@ const programs: readonly { readonly title: string; readonly settings: Settings }
     settings: jobSettings,
   },
   { title: 'gateway (`node dist/services/gateway/main.js`)', settings: gatewaySettings },
+  { title: '`npx --no weft migrate`', settings: migrateSettings },
   { title: '`npx --no weft deploy-contract`', settings: deploySettings },
   { title: '`npx --no weft onboard`', settings: onboardSettings },
   { title: '`npx --no weft score`', settings: scoreSettings },

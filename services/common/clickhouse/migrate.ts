@@ -62,6 +62,29 @@ export function renderMigration(migration: Migration, target: Target): string[] 
     .filter((statement) => statement !== '');
 }
 
+/** Whether a process makes and alters tables at its start, or waits until another has. */
+export type MigrationMode = 'apply' | 'check';
+
+/** The tables are not yet those that this version needs, and somebody else is to migrate them. */
+export class TablesBehind extends Error {
+  override name = 'TablesBehind';
+}
+
+/** Sees to it that a database has the tables of these migrations, in the way that the mode says. */
+export async function prepareTables(
+  database: Database,
+  migrations: readonly Migration[],
+  target: Target,
+  mode: MigrationMode,
+  ledger?: string,
+): Promise<void> {
+  if (mode === 'apply') await migrate(database, migrations, target, ledger);
+  else await checkMigrated(database, migrations, target, ledger);
+}
+
+/** What a statement of a migration is called in metrics. */
+const options = { name: 'migrate', priority: 'write' as const };
+
 /**
  * Brings a service's database up to date: runs the migrations that have not run yet.
  * Every statement is idempotent (IF NOT EXISTS), so that a migration that was cut short,
@@ -70,8 +93,8 @@ export function renderMigration(migration: Migration, target: Target): string[] 
  * @param ledger the table that remembers which migrations ran; a second set of tables in
  *   the same database has one of its own.
  * @returns names of the migrations that ran now.
- * @throws UserError when the database holds a migration that this version does not know,
- *   or another text under the same name.
+ * @throws UserError when the tables are of a newer version that this one cannot work on,
+ *   or another text is known under the same name.
  */
 export async function migrate(
   database: Database,
@@ -79,7 +102,6 @@ export async function migrate(
   target: Target,
   ledger = 'migrations',
 ): Promise<string[]> {
-  const options = { name: 'migrate', priority: 'write' as const };
   const onCluster = target.cluster === '' ? '' : `ON CLUSTER '${target.cluster}'`;
   const engine = target.cluster === '' ? 'ReplacingMergeTree' : 'ReplicatedReplacingMergeTree';
   await database.command(`CREATE DATABASE IF NOT EXISTS ${target.database} ${onCluster}`, {}, options);
@@ -88,37 +110,99 @@ export async function migrate(
     {},
     options,
   );
+  const missing = missingOf(migrations, await readLedger(database, target, ledger), target);
+  for (const migration of missing) {
+    for (const statement of renderMigration(migration, target))
+      await database.command(statement, {}, options);
+    await database.insert(
+      `${target.database}.${ledger} (name, checksum)`,
+      JSON.stringify({ name: migration.name, checksum: recordOf(migration) }),
+      options,
+    );
+  }
+  return missing.map(({ name }) => name);
+}
+
+/**
+ * Changes nothing: looks whether a database has the tables of these migrations.
+ *
+ * @throws TablesBehind with the names of those that have not run, UserError as `migrate` does.
+ */
+async function checkMigrated(
+  database: Database,
+  migrations: readonly Migration[],
+  target: Target,
+  ledger = 'migrations',
+): Promise<void> {
+  const [found] = await database.rows<{ tables: number }>(
+    'SELECT toUInt32(count()) AS tables FROM system.tables WHERE database = {database: String} AND name = {ledger: String}',
+    { database: target.database, ledger },
+    options,
+  );
+  const applied = found?.tables ? await readLedger(database, target, ledger) : new Map<string, string>();
+  const missing = missingOf(migrations, applied, target).map(({ name }) => name);
+  if (missing.length > 0)
+    throw new TablesBehind(
+      `${target.database} lacks ${missing.join(', ')}: \`weft migrate\` of this version has not run yet`,
+    );
+}
+
+/** What ran, by name: how it was recorded. */
+async function readLedger(
+  database: Database,
+  target: Target,
+  ledger: string,
+): Promise<ReadonlyMap<string, string>> {
   const rows = await database.rows<{ name: string; checksum: string }>(
     `SELECT name, any(checksum) AS checksum FROM ${target.database}.${ledger} GROUP BY name ORDER BY name`,
     {},
     options,
   );
-  const applied = new Map(rows.map((row) => [row.name, row.checksum]));
-  for (const name of applied.keys()) {
-    if (!migrations.some((migration) => migration.name === name)) {
+  return new Map(rows.map((row) => [row.name, row.checksum]));
+}
+
+/** The migrations that have not run. */
+function missingOf(
+  migrations: readonly Migration[],
+  applied: ReadonlyMap<string, string>,
+  { database }: Target,
+): Migration[] {
+  for (const [name, record] of applied) {
+    const known = migrations.find((migration) => migration.name === name);
+    if (known === undefined) refuseContracted(name, record, migrations, database);
+    else if (record !== recordOf(known)) {
       throw new UserError(
-        `the database ${target.database} was made by a newer version of weft (migration ${name})`,
+        `the migration ${name} of ${database} is not the one that ran: migrations must not change once shipped`,
       );
     }
   }
-  const ran: string[] = [];
-  for (const migration of migrations) {
-    const checksum = createHash('sha256').update(migration.template).digest('hex');
-    const known = applied.get(migration.name);
-    if (known === checksum) continue;
-    if (known !== undefined) {
-      throw new UserError(
-        `the migration ${migration.name} of ${target.database} is not the one that ran: migrations must not change once shipped`,
-      );
-    }
-    for (const statement of renderMigration(migration, target))
-      await database.command(statement, {}, options);
-    await database.insert(
-      `${target.database}.${ledger} (name, checksum)`,
-      JSON.stringify({ name: migration.name, checksum }),
-      options,
-    );
-    ran.push(migration.name);
-  }
-  return ran;
+  return migrations.filter(({ name }) => !applied.has(name));
+}
+
+/**
+ * The migration of a newer version is no hindrance, so that a deployment can be rolled back:
+ * it has only added something, unless it is recorded as one that took something away.
+ */
+function refuseContracted(
+  name: string,
+  record: string,
+  migrations: readonly Migration[],
+  database: string,
+): void {
+  const needed = /^needs=([^;]+);/.exec(record)?.[1];
+  if (needed === undefined || migrations.some((migration) => migration.name === needed)) return;
+  throw new UserError(
+    `the database ${database} was made by a newer version of weft: its migration ${name} takes away what versions before ${needed} use`,
+  );
+}
+
+/**
+ * What the ledger keeps of a migration: the checksum of its text. A text with a line
+ * `-- contracts: needs NAME` takes away what versions that do not know the migration NAME
+ * still use; that stands in the record, since such a version cannot read the text.
+ */
+function recordOf({ template }: Migration): string {
+  const checksum = createHash('sha256').update(template).digest('hex');
+  const needed = /^\s*--\s*contracts: needs (\S+)\s*$/m.exec(template)?.[1];
+  return needed === undefined ? checksum : `needs=${needed};${checksum}`;
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Database } from '../clickhouse/database.js';
-import { migrate, readMigrations, type Target } from '../clickhouse/migrate.js';
+import { type MigrationMode, prepareTables, readMigrations, type Target } from '../clickhouse/migrate.js';
 import { packageRoot } from '../paths.js';
 
 /** Which generations of a service's tables there are, as its `generations` table says. */
@@ -32,10 +32,14 @@ export function targetOf(base: Target, generation: number): Target {
   return generation === 1 ? base : { ...base, database: `${base.database}_g${generation}` };
 }
 
-/** Makes the table that says which generation is in use, if it is not there. */
-export async function migrateGenerations(database: Database, base: Target): Promise<void> {
+/** Sees to the table that says which generation is in use. */
+export async function prepareGenerations(
+  database: Database,
+  base: Target,
+  mode: MigrationMode,
+): Promise<void> {
   const migrations = readMigrations(join(packageRoot, 'services/common/reindex/schema'));
-  await migrate(database, migrations, base, ledgerName);
+  await prepareTables(database, migrations, base, mode, ledgerName);
 }
 
 /** Reads the state that counts. */

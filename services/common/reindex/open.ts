@@ -1,12 +1,12 @@
 import type { Database } from '../clickhouse/database.js';
-import { migrate } from '../clickhouse/migrate.js';
+import { type MigrationMode, prepareTables } from '../clickhouse/migrate.js';
 import { messageOf } from '../errors.js';
 import type { FaultPoint } from '../fault.js';
 import { sleep } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import { childOf } from '../signal.js';
-import { type Generations, migrateGenerations, readGenerations, targetOf } from './generations.js';
+import { type Generations, prepareGenerations, readGenerations, targetOf } from './generations.js';
 import { createInUse, type InUse } from './in-use.js';
 import type { GenerationTables, RebuildableService } from './tables.js';
 import { createWriter, type Reindexer } from './writer.js';
@@ -18,6 +18,7 @@ export interface GenerationsOptions<Tables extends GenerationTables> {
   readonly metrics: Metrics;
   /** Whether this process writes the tables; one process does. */
   readonly ingests: boolean;
+  readonly migrations: MigrationMode;
   /** The share of time that the statements of a rebuild may take, in percent. */
   readonly percent: number;
   /** How long replaced tables stay, in milliseconds. */
@@ -45,10 +46,10 @@ export async function openGenerations<Tables extends GenerationTables>(
   options: GenerationsOptions<Tables>,
 ): Promise<OpenedGenerations<Tables>> {
   const { service, database, signal, fault = () => {} } = options;
-  await migrateGenerations(database, service.base);
+  await prepareGenerations(database, service.base, options.migrations);
   const state = await readGenerations(database, service.base);
   const target = targetOf(service.base, state.in_use);
-  await migrate(database, service.migrations, target);
+  await prepareTables(database, service.migrations, target, options.migrations);
   const inUse = createInUse(service, database, target, signal);
   await inUse.current().look();
   if (!options.ingests)

@@ -1,0 +1,14 @@
+import { asInteger, type Settings } from '../../services/common/config.js';
+import { databaseSettings } from '../../services/common/settings.js';
+
+const { MIGRATIONS: _, ...where } = databaseSettings;
+
+/** Every setting of `weft migrate`. */
+export const migrateSettings = {
+  ...where,
+  MIGRATE_WAIT_SECONDS: {
+    doc: 'How long a database that does not answer is waited for, in seconds.',
+    default: '120',
+    parse: asInteger(0, 86_400),
+  },
+} satisfies Settings;
