@@ -1,35 +1,51 @@
 # syntax=docker/dockerfile:1
-# Not built by the tests: no Docker engine can be had where they run.
+# Not built by the tests: no Docker engine can be had where they run. They assemble the same file system without one
+# (tools/image) and run it in pods.
+#
+#   docker build --build-arg COMMIT_HASH=$(git rev-parse HEAD) --build-arg SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) -t weft .
+#   docker build --target sbom --output . .        # sbom.cdx.json
+#
+# The same tree gives the same layers: `npm ci` takes the versions of the lock, and every file has the time of the
+# commit. Give NODE_IMAGE with a digest to fix the base as well.
+ARG NODE_IMAGE=node:20-bookworm-slim
 
-FROM node:20-bookworm-slim AS build
+FROM ${NODE_IMAGE} AS build
 WORKDIR /weft
 COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN node tools/build.mjs
+ARG SOURCE_DATE_EPOCH=0
+RUN node tools/build.mjs && SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH node tools/image/assemble.mjs /image
 
 # Without the compiler and without the embedded ClickHouse: an image talks to a server.
-FROM node:20-bookworm-slim AS dependencies
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /weft
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
+ARG SOURCE_DATE_EPOCH=0
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
+ && npm sbom --omit=dev --omit=optional --sbom-format=cyclonedx > /sbom.cdx.json \
+ && rm node_modules/.package-lock.json \
+ && find node_modules -depth -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
-FROM node:20-bookworm-slim
-LABEL org.opencontainers.image.title="weft" \
-      org.opencontainers.image.description="Indexer of a rollup: blocks, transactions and accounts" \
-      org.opencontainers.image.licenses="MIT"
+# What is in the image, as CycloneDX.
+FROM scratch AS sbom
+COPY --from=dependencies /sbom.cdx.json /
+
+FROM ${NODE_IMAGE} AS weft
 ARG COMMIT_HASH=unknown
+ARG VERSION=0.1.0
+LABEL org.opencontainers.image.title="weft" \
+      org.opencontainers.image.description="Indexer and stage-scoring operator for rollups" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$COMMIT_HASH"
 ENV NODE_ENV=production HOST=0.0.0.0 COMMIT_HASH=$COMMIT_HASH
 WORKDIR /weft
 COPY --from=dependencies /weft/node_modules node_modules
-COPY --from=build /weft/dist dist
-COPY package.json ./
-COPY bin bin
-COPY services services
-COPY contracts/artifacts contracts/artifacts
-COPY tools/onboard/chain.schema.json tools/onboard/chain.schema.json
-COPY tools/replay/recordings tools/replay/recordings
-USER node
-EXPOSE 8080 7001 7002 7004 9090
+COPY --from=build /image ./
+# By number, so that Kubernetes can see that it is not root.
+USER 1000:1000
+# gateway, gRPC of block, tx, nft, richlist and scoring, health checks, metrics
+EXPOSE 8080 7001 7002 7003 7004 7005 7090 9090
 ENTRYPOINT ["node"]
 CMD ["dist/services/gateway/main.js"]

@@ -7,25 +7,37 @@ export interface Stoppable {
   stop(): Promise<void>;
 }
 
-/** How long a stop may take before the process ends without it. */
+/** A program that may go on for a while after the signal, for callers that have not heard of it. */
+export interface Drainable extends Stoppable {
+  /** Says to whoever asks that it is not ready any more, and goes on serving. */
+  readonly drain?: () => void;
+  /** How long it goes on, in milliseconds. */
+  readonly drain_ms?: number;
+  /** How long running calls may go on after that, in milliseconds: a stop takes at least as long. */
+  readonly grace_ms?: number;
+}
+
+/** How long a stop may take, besides the time that running calls are given, before the process ends without it. */
 const patience_ms = 20_000;
 
 /**
  * Runs a program until SIGINT or SIGTERM, then stops it and ends the process.
  * Exit codes: 0 after a signal, 1 for the user's mistake, 75 (try again) for anything else,
- * a stop that fails included.
+ * a stop that fails included. A second signal ends the draining.
  *
  * @param start brings everything up; a signal during it stops what is up once it returns.
  */
 export async function runUntilSignal(
   log: Log,
-  start: (signal: AbortSignal) => Promise<Stoppable>,
+  start: (signal: AbortSignal) => Promise<Drainable>,
 ): Promise<never> {
   const controller = new AbortController();
+  const again = new AbortController();
   const signalled = new Promise<void>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) {
       process.on(name, () => {
-        if (!controller.signal.aborted) log.info({ signal: name }, 'stopping');
+        if (controller.signal.aborted) again.abort();
+        else log.info({ signal: name }, 'stopping');
         controller.abort();
         resolve();
       });
@@ -42,10 +54,15 @@ export async function runUntilSignal(
     return failed(error);
   });
   await signalled;
-  setTimeout(() => {
-    log.error('stopping took too long');
-    process.exit(75);
-  }, patience_ms);
+  running.drain?.();
+  await sleep(running.drain_ms ?? 0, again.signal);
+  setTimeout(
+    () => {
+      log.error('stopping took too long');
+      process.exit(75);
+    },
+    patience_ms + (running.grace_ms ?? 0),
+  );
   await running.stop().catch(failed);
   log.info('stopped');
   process.exit(0);

@@ -35,6 +35,8 @@ export interface Metrics {
   /** Answers by where they came from: hit, miss, joined (an equal request was in flight), bypass. */
   readonly cache: Counter<'result'>;
   readonly cacheBytes: Gauge;
+  /** When the certificate that services show each other ends, in seconds since the epoch. */
+  readonly certificateExpiry: Gauge<'file'>;
 }
 
 /** Declares the metrics in a registry of their own. @param process whether to add Node's own metrics. */
@@ -69,5 +71,6 @@ export function createMetrics(process = false): Metrics {
     httpSeconds: histogram('http_request_seconds', 'Time of an HTTP request', 'route', 'status'),
     cache: counter('cache_total', 'Answers by where they came from', 'result'),
     cacheBytes: gauge('cache_bytes', 'Bytes of cached answers'),
+    certificateExpiry: gauge('certificate_expiry_seconds', 'When the certificate in use ends', 'file'),
   };
 }

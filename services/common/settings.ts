@@ -149,4 +149,48 @@ export const serverSettings = {
     default: '3000',
     parse: asInteger(0, 600_000),
   },
+  DRAIN_MS: {
+    doc: 'How long new calls are still answered after SIGTERM, in milliseconds, while /readyz and the health check say that the process is not ready: until the last caller has heard of it.',
+    default: '0',
+    parse: asInteger(0, 600_000),
+  },
+} satisfies Settings;
+
+/** How a service serves gRPC. */
+export const grpcSettings = {
+  HEALTH_PORT: {
+    doc: 'Port of a gRPC server in plain text that has the health check alone, open as soon as the process lives; for probes. Unset: the health check is on GRPC_PORT only.',
+    default: '',
+    parse: orEmpty(asInteger(0, 65_535)),
+  },
+  MAX_CONNECTION_AGE_MS: {
+    doc: 'After how many milliseconds clients are asked to connect again, so that new replicas get their share of the calls; 0 for never.',
+    default: '0',
+    parse: asInteger(0, 86_400_000),
+  },
+} satisfies Settings;
+
+/** How services of one deployment speak gRPC with each other. */
+export const transportSettings = {
+  GRPC_TLS_CERT_FILE: {
+    doc: 'PEM file with the certificate that this process shows to others, as server and as client. Unset: gRPC is plain text.',
+    default: '',
+    parse: asText,
+  },
+  GRPC_TLS_KEY_FILE: { doc: 'PEM file with its private key.', default: '', parse: asText },
+  GRPC_TLS_CA_FILE: {
+    doc: 'PEM file with the CA that the certificates of all others have to be of.',
+    default: '',
+    parse: asText,
+  },
+  GRPC_TLS_SERVER_NAME: {
+    doc: 'Name that the certificate of every server has to have; default: the one in its address.',
+    default: '',
+    parse: asText,
+  },
+  GRPC_TLS_RELOAD_SECONDS: {
+    doc: 'How often these files are looked at, in seconds: new ones are used without a restart.',
+    default: '30',
+    parse: asInteger(1, 86_400),
+  },
 } satisfies Settings;

@@ -1,9 +1,9 @@
-import type { ChannelCredentials } from '@grpc/grpc-js';
 import { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
 import { NftServiceClient } from '../common/gen/indexer/nft/v1/nft.js';
 import { RichlistServiceClient } from '../common/gen/indexer/richlist/v1/richlist.js';
 import { TxServiceClient } from '../common/gen/indexer/tx/v1/tx.js';
 import { connectRpc } from '../common/rpc/client.js';
+import type { ClientSecurity } from '../common/rpc/transport.js';
 
 /** Clients of the services that answer for the gateway. */
 export interface Clients {
@@ -21,7 +21,7 @@ export function connectClients(
     readonly NFT_SERVICE_ADDR: string;
     readonly RICHLIST_SERVICE_ADDR: string;
   },
-  secure?: ChannelCredentials,
+  secure?: ClientSecurity,
 ): Clients {
   return {
     block: connectRpc(BlockServiceClient, addresses.BLOCK_SERVICE_ADDR, secure),

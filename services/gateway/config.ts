@@ -1,5 +1,5 @@
 import { asBoolean, asInteger, asOneOf, asText, type Settings, type ValuesOf } from '../common/config.js';
-import { chainSettings, serverSettings } from '../common/settings.js';
+import { chainSettings, logSettings, serverSettings, transportSettings } from '../common/settings.js';
 
 /** Settings of the gateway. */
 export const gatewaySettings = {
@@ -86,6 +86,15 @@ export const gatewaySettings = {
   CHAIN_ID: chainSettings.CHAIN_ID,
   VM_TYPE: chainSettings.VM_TYPE,
   ACCOUNT_ADDRESS_PREFIX: chainSettings.ACCOUNT_ADDRESS_PREFIX,
+} satisfies Settings;
+
+/** Every setting of the gateway that runs alone. */
+export const gatewayProgramSettings = {
+  ...logSettings,
+  ...gatewaySettings,
+  OPS_PORT: serverSettings.OPS_PORT,
+  DRAIN_MS: serverSettings.DRAIN_MS,
+  ...transportSettings,
 } satisfies Settings;
 
 export type GatewaySettings = ValuesOf<typeof gatewaySettings>;

@@ -12,6 +12,8 @@ const maxHeaders_bytes = 32 * 1024;
 /** A listening HTTP server. */
 export interface HttpServer {
   readonly port: number;
+  /** Serves on, and asks every client with its next answer to come over another connection. */
+  drain(): void;
   /** Accepts nothing more, lets running requests finish for up to `grace_ms`, then ends them. */
   close(grace_ms: number): Promise<void>;
 }
@@ -40,6 +42,11 @@ export async function listen(app: App, host: string, port: number): Promise<Http
     socket.once('close', () => unused.delete(socket));
   });
   server.on('request', (request) => unused.delete(request.socket));
+  let isDraining = false;
+  // Before the app answers: a proxy must not send into a connection that is about to end.
+  server.prependListener('request', (_, response) => {
+    if (isDraining) response.shouldKeepAlive = false;
+  });
   server.on('clientError', (error: ClientError, socket: Socket) => refuse(error, socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(cannotListen(error, hostPort(host, port))));
@@ -47,6 +54,9 @@ export async function listen(app: App, host: string, port: number): Promise<Http
   });
   return {
     port: (server.address() as AddressInfo).port,
+    drain: () => {
+      isDraining = true;
+    },
     close: (grace_ms) => {
       const closed = close(server, app, grace_ms);
       for (const socket of unused) socket.destroy();

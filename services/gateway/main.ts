@@ -1,14 +1,13 @@
-import type { ChannelCredentials } from '@grpc/grpc-js';
 import { loadSettings } from '../common/config.js';
 import { runUntilSignal, type Stoppable, stopAll } from '../common/lifecycle.js';
 import { createLog, type Log } from '../common/log.js';
 import { createMetrics, type Metrics } from '../common/metrics.js';
 import { type Readiness, serveOps } from '../common/ops.js';
 import { isMainModule } from '../common/paths.js';
-import { logSettings, serverSettings } from '../common/settings.js';
+import { type ClientSecurity, checkTransport, openTransport } from '../common/rpc/transport.js';
 import { createApp } from './app.js';
 import { type Clients, closeClients, connectClients } from './clients.js';
-import { type GatewaySettings, gatewaySettings } from './config.js';
+import { type GatewaySettings, gatewayProgramSettings } from './config.js';
 import { watchHeads } from './heads.js';
 import { listen } from './listen.js';
 import { readCommitHash, readVersion } from './version.js';
@@ -18,8 +17,8 @@ export interface GatewayDependencies {
   readonly config: GatewaySettings;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Credentials for calls to the services; plain text by default. */
-  readonly credentials?: ChannelCredentials;
+  /** How the services are spoken to; plain text by default. */
+  readonly security?: ClientSecurity;
   /** Clients of services in the same process; default: of the addresses in the configuration. */
   readonly clients?: Clients;
 }
@@ -30,13 +29,15 @@ export interface Gateway extends Stoppable {
   readonly port: number;
   /** Ready while any service is heard: with one of them down the other's routes still work. */
   readonly readiness: Readiness;
+  /** Says that it is not ready any more, and goes on serving. */
+  drain(): void;
 }
 
 /** Starts the gateway; the services it asks need not be up yet. */
 export async function startGateway(dependencies: GatewayDependencies): Promise<Gateway> {
   const { config, metrics } = dependencies;
   const log = dependencies.log.child({ service: 'gateway' });
-  const clients = dependencies.clients ?? connectClients(config, dependencies.credentials);
+  const clients = dependencies.clients ?? connectClients(config, dependencies.security);
   const heads = watchHeads(clients, log, config.VM_TYPE);
   const app = createApp({
     config,
@@ -61,6 +62,10 @@ export async function startGateway(dependencies: GatewayDependencies): Promise<G
       const reason = isStopping ? 'stopping' : isHeard ? '' : 'no service is heard';
       return { ready: reason === '', reason };
     },
+    drain: () => {
+      isStopping = true;
+      server.drain();
+    },
     stop: async () => {
       isStopping = true;
       await server.close(config.SHUTDOWN_GRACE_MS);
@@ -73,13 +78,18 @@ export async function startGateway(dependencies: GatewayDependencies): Promise<G
 async function main(): Promise<never> {
   const log = createLog('info');
   return runUntilSignal(log, async () => {
-    const all = { ...logSettings, ...gatewaySettings, OPS_PORT: serverSettings.OPS_PORT };
-    const config = loadSettings(all, process.env);
+    const config = loadSettings(gatewayProgramSettings, process.env, checkTransport);
     log.level = config.LOG_LEVEL;
     const metrics = createMetrics(true);
-    const gateway = await startGateway({ config, log, metrics });
+    const transport = openTransport(config, log, metrics);
+    const gateway = await startGateway({ config, log, metrics, security: transport.client });
     const ops = await serveOps(config.HOST, config.OPS_PORT, metrics, gateway.readiness);
-    return { stop: stopAll([() => ops.close(), () => gateway.stop()]) };
+    return {
+      drain_ms: config.DRAIN_MS,
+      grace_ms: config.SHUTDOWN_GRACE_MS,
+      drain: gateway.drain,
+      stop: stopAll([() => ops.close(), async () => transport.close(), () => gateway.stop()]),
+    };
   });
 }
 

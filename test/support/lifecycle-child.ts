@@ -22,7 +22,12 @@ await runUntilSignal(createLog('info', 2), async (signal) => {
   }
   setInterval(() => {}, 60_000); // as a server does, it keeps the process alive
   say('up');
+  const drains: Record<string, number> = { 'short drain': 300, 'long drain': 60_000 };
   return {
+    drain: () => {
+      if (behaviour !== undefined && behaviour in drains) say('draining');
+    },
+    drain_ms: drains[behaviour ?? ''] ?? 0,
     stop: stopAll([
       async () => say('first stopped'),
       async () => {

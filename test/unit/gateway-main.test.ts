@@ -43,6 +43,17 @@ describe('gateway: start and stop', () => {
     await assert.rejects(send(gateway.port, '/status'), /ECONNREFUSED/);
   });
 
+  it('answers while it drains, is not ready, and asks clients to come over another connection', async () => {
+    const gateway = await start(fakes);
+    await until(() => gateway.readiness().ready);
+    assert.notEqual((await send(gateway.port, '/status')).headers.connection, 'close');
+    gateway.drain();
+    assert.equal(gateway.readiness().ready, false);
+    const answer = await send(gateway.port, '/status');
+    assert.deepEqual([answer.status, answer.headers.connection], [200, 'close']);
+    await gateway.stop();
+  });
+
   it('reports a port that is taken', async () => {
     const gateway = await start(fakes);
     await assert.rejects(start(fakes, { PORT: String(gateway.port) }), /another program has that port/);

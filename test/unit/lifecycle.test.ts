@@ -36,6 +36,21 @@ describe('a program that runs until a signal', () => {
     });
   }
 
+  it('says first that it is not ready any more, and stops only after the time it is given', async () => {
+    const started = performance.now();
+    const { code, said } = await run('short drain', 'SIGTERM');
+    assert.deepEqual([code, said], [0, ['starting', 'up', 'draining', 'second stopped', 'first stopped']]);
+    assert.ok(performance.now() - started > 300);
+  });
+
+  it('does not wait for that time after a second signal', async () => {
+    const program = fork(child, ['long drain'], { stdio: ['ignore', 'pipe', 'ignore', 'ipc'] });
+    program.stdout?.on('data', (chunk) => {
+      if (/up|draining/.test(String(chunk))) program.kill('SIGTERM');
+    });
+    assert.deepEqual(await once(program, 'close'), [0, null]);
+  });
+
   it('stops what has come up when the signal comes during the start', async () => {
     const { code, said } = await run('slow start', 'SIGTERM', 'starting');
     assert.deepEqual([code, said], [0, ['starting', 'up', 'second stopped', 'first stopped']]);

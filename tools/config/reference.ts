@@ -1,6 +1,6 @@
 import { blockSettings } from '../../services/block/config.js';
 import type { Settings } from '../../services/common/config.js';
-import { gatewaySettings } from '../../services/gateway/config.js';
+import { gatewayProgramSettings } from '../../services/gateway/config.js';
 import { nftSettings } from '../../services/nft/config.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import { scoringSettings } from '../../services/scoring-operator/config.js';
@@ -24,7 +24,7 @@ const programs: readonly { readonly title: string; readonly settings: Settings }
     title: 'scoring job (`node dist/services/scoring-operator/job.js score|finalize`)',
     settings: jobSettings,
   },
-  { title: 'gateway (`node dist/services/gateway/main.js`)', settings: gatewaySettings },
+  { title: 'gateway (`node dist/services/gateway/main.js`)', settings: gatewayProgramSettings },
   { title: '`npx --no weft migrate`', settings: migrateSettings },
   { title: '`npx --no weft deploy-contract`', settings: deploySettings },
   { title: '`npx --no weft onboard`', settings: onboardSettings },

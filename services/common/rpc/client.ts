@@ -3,7 +3,6 @@ import {
   type ChannelCredentials,
   type Client,
   type ClientReadableStream,
-  credentials,
   Metadata,
   type ServiceError,
   status,
@@ -11,6 +10,7 @@ import {
 import { RpcError } from '../errors.js';
 import { requestIdKey } from './context.js';
 import { maxMessageBytes } from './server.js';
+import { type ClientSecurity, plainTransport } from './transport.js';
 
 /** What a call carries besides its request. */
 export interface CallSettings {
@@ -41,9 +41,10 @@ type ClientConstructor<C> = new (address: string, credentials: ChannelCredential
 export function connectRpc<C extends Client>(
   Constructor: ClientConstructor<C>,
   address: string,
-  secure = credentials.createInsecure(),
+  { credentials, server_name }: ClientSecurity = plainTransport.client,
 ): C {
-  return new Constructor(address, secure, channelOptions);
+  const named = server_name === undefined ? {} : { 'grpc.ssl_target_name_override': server_name };
+  return new Constructor(address, credentials, { ...channelOptions, ...named });
 }
 
 /** A unary method of a generated client, bound to it. */

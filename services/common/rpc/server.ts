@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  ServerCredentials as Credentials,
   type handleServerStreamingCall,
   type handleUnaryCall,
   logVerbosity,
@@ -24,6 +23,7 @@ import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import { packageRoot } from '../paths.js';
 import { type CallContext, contextOf } from './context.js';
+import { plainTransport } from './transport.js';
 
 /** The largest message either side takes: a block of thousands of txs is one message. */
 export const maxMessageBytes = 256 * 1024 * 1024;
@@ -142,6 +142,17 @@ export interface RpcServer {
   close(grace_ms: number): Promise<void>;
 }
 
+/** How services are served. */
+export interface ServeOptions {
+  /** Who may connect; default: anybody, in plain text. */
+  readonly credentials?: ServerCredentials | undefined;
+  /** After how long clients are asked to connect again, in milliseconds; 0 or undefined for never. */
+  readonly max_connection_age_ms?: number | undefined;
+}
+
+/** How long calls may go on after their connection has reached its age, in milliseconds. */
+const ageGrace_ms = 30_000;
+
 /**
  * Serves gRPC services with health checking and reflection.
  *
@@ -150,7 +161,7 @@ export interface RpcServer {
 export async function serveRpc(
   services: readonly ServedService[],
   addresses: readonly string[],
-  credentials: ServerCredentials = Credentials.createInsecure(),
+  { credentials = plainTransport.server, max_connection_age_ms = 0 }: ServeOptions = {},
 ): Promise<RpcServer> {
   // What fails is thrown and logged here; grpc-js would print it to the console as well.
   if (process.env['GRPC_VERBOSITY'] === undefined) setLogVerbosity(logVerbosity.NONE);
@@ -159,6 +170,12 @@ export async function serveRpc(
     'grpc.max_send_message_length': maxMessageBytes,
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_permit_without_calls': 1,
+    ...(max_connection_age_ms === 0
+      ? {}
+      : {
+          'grpc.max_connection_age_ms': max_connection_age_ms,
+          'grpc.max_connection_age_grace_ms': ageGrace_ms,
+        }),
   });
   for (const service of services) server.addService(service.definition, service.implementation);
   const health = new HealthImplementation({ '': 'NOT_SERVING' });

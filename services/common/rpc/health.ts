@@ -1,0 +1,50 @@
+import { Server } from '@grpc/grpc-js';
+import { HealthImplementation } from 'grpc-health-check';
+import { hostPort } from '../listen.js';
+import type { Readiness } from '../ops.js';
+import { bind } from './server.js';
+
+/** A gRPC server that has nothing but the health check. */
+export interface HealthServer {
+  readonly port: number;
+  /** Says from now on that no service is ready. */
+  drain(): void;
+  close(): Promise<void>;
+}
+
+/** How often the readiness is looked at, in milliseconds. */
+const look_ms = 500;
+
+/**
+ * Serves grpc.health.v1 in plain text, for probes: those of Kubernetes can neither show a
+ * certificate nor wait for a server that only comes up once its database answers.
+ * The name `` says that the process lives; the name of a service, whether that is ready for calls.
+ */
+export async function serveHealth(
+  host: string,
+  port: number,
+  services: Readonly<Record<string, Readiness>>,
+): Promise<HealthServer> {
+  const health = new HealthImplementation({ '': 'SERVING' });
+  let isDraining = false;
+  const look = (): void => {
+    for (const [name, readiness] of Object.entries(services))
+      health.setStatus(name, !isDraining && readiness().ready ? 'SERVING' : 'NOT_SERVING');
+  };
+  look();
+  const server = new Server();
+  health.addToServer(server as never);
+  const bound = await bind(server, hostPort(host, port));
+  const timer = setInterval(look, look_ms);
+  return {
+    port: bound,
+    drain: () => {
+      isDraining = true;
+      look();
+    },
+    close: async () => {
+      clearInterval(timer);
+      server.forceShutdown();
+    },
+  };
+}
