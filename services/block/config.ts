@@ -4,7 +4,9 @@ import {
   databaseSettings,
   logSettings,
   nodeSettings,
+  probeSettings,
   serverSettings,
+  transportSettings,
 } from '../common/settings.js';
 
 /** What only the block service is told. */
@@ -63,6 +65,9 @@ export const blockSettings = {
   },
   GRPC_PORT: { doc: 'Port of gRPC; 0 for any free one.', default: '7001', parse: asInteger(0, 65_535) },
 } satisfies Settings;
+
+/** Those, and what only a process of its own is told. */
+export const blockProgramSettings = { ...blockSettings, ...probeSettings, ...transportSettings };
 
 export type BlockConfig = ValuesOf<typeof blockSettings>;
 

@@ -11,8 +11,9 @@ import type { Metrics } from '../common/metrics.js';
 import type { Readiness } from '../common/ops.js';
 import { isMainModule, packageRoot } from '../common/paths.js';
 import { type ServedService, serveRpc } from '../common/rpc/server.js';
+import { checkTransport, plainTransport, type Transport } from '../common/rpc/transport.js';
 import { runService } from '../common/run-service.js';
-import { type BlockConfig, blockSettings, checkNode } from './config.js';
+import { type BlockConfig, blockProgramSettings, checkNode } from './config.js';
 import { createHead, type Head } from './head.js';
 import { closeNode, connectNode, ingest } from './ingest.js';
 import { blockService } from './rpc.js';
@@ -27,6 +28,8 @@ export interface BlockDependencies {
   readonly metrics: Metrics;
   /** What gRPC listens on. */
   readonly addresses: readonly string[];
+  /** How it talks with other processes; default: in plain text. */
+  readonly transport?: Transport | undefined;
   /** For tests: called between any two writes. */
   readonly fault?: FaultPoint;
 }
@@ -49,7 +52,7 @@ export interface BlockProcess extends Stoppable {
  * @throws UserError when the tables, the configuration and the node are of different chains.
  */
 export async function startBlock(dependencies: BlockDependencies): Promise<BlockProcess> {
-  const { config, metrics } = dependencies;
+  const { config, metrics, transport = plainTransport } = dependencies;
   const log = dependencies.log.child({ service: 'block' });
   const database = measured(dependencies.database, 'block', metrics);
   const target = { database: `${config.CLICKHOUSE_DATABASE}_block`, cluster: config.CLICKHOUSE_CLUSTER };
@@ -81,7 +84,7 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
     traces: config.VM_TYPE === 'evm' && config.INTERNAL_TX,
     stopping: stopping.signal,
   });
-  const server = await serveRpc([service], dependencies.addresses);
+  const server = await serveRpc([service], dependencies.addresses, transport);
   const node = ingests ? connectNode(config, log, metrics) : undefined;
   const common = {
     store,
@@ -125,7 +128,10 @@ async function recover(store: BlockStore): Promise<void> {
 }
 
 /** What the environment says. @throws ConfigError */
-const load = (): BlockConfig =>
-  loadSettings(blockSettings, process.env, (values) => (values.ROLE === 'serve' ? [] : checkNode(values)));
+const load = () =>
+  loadSettings(blockProgramSettings, process.env, (values) => [
+    ...(values.ROLE === 'serve' ? [] : checkNode(values)),
+    ...checkTransport(values),
+  ]);
 
 if (isMainModule(import.meta.url)) await runService('block', load, startBlock);

@@ -9,6 +9,7 @@ import type { Metrics } from './metrics.js';
 import type { Readiness } from './ops.js';
 import type { GenerationTables, RebuildableService } from './reindex/tables.js';
 import type { ServedService } from './rpc/server.js';
+import type { Transport } from './rpc/transport.js';
 
 /** What every service that consumes blocks is told. */
 export interface ConsumerConfig {
@@ -32,6 +33,8 @@ export interface ConsumerDependencies<Config> {
   readonly metrics: Metrics;
   /** What gRPC listens on. */
   readonly addresses: readonly string[];
+  /** How it talks with other processes; default: in plain text. */
+  readonly transport?: Transport | undefined;
   /** For tests: called between any two writes. */
   readonly fault?: FaultPoint;
 }

@@ -1,19 +1,26 @@
 import type { Database } from './clickhouse/database.js';
 import { type DatabaseConfig, openDatabase } from './clickhouse/open.js';
+import type { ValuesOf } from './config.js';
 import { runUntilSignal, type Stoppable } from './lifecycle.js';
 import { hostPort } from './listen.js';
 import { createLog, type Log } from './log.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import { type Readiness, serveOps } from './ops.js';
 import { startOnceReachable } from './reachable.js';
+import { serveHealth } from './rpc/health.js';
+import { openTransport, type Transport } from './rpc/transport.js';
+import type { transportSettings } from './settings.js';
 import { startTogether } from './start-together.js';
 
 /** What every service with tables is told. */
-export interface ServiceConfig extends DatabaseConfig {
+export interface ServiceConfig extends DatabaseConfig, ValuesOf<typeof transportSettings> {
   readonly LOG_LEVEL: Log['level'];
   readonly HOST: string;
   readonly GRPC_PORT: number;
   readonly OPS_PORT: number;
+  readonly HEALTH_PORT: number | '';
+  readonly DRAIN_MS: number;
+  readonly SHUTDOWN_GRACE_MS: number;
 }
 
 /** What a service is started with. */
@@ -23,6 +30,7 @@ export interface ServiceDependencies<Config> {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly addresses: readonly string[];
+  readonly transport: Transport;
 }
 
 /** A running service. */
@@ -50,12 +58,21 @@ export async function runService<Config extends ServiceConfig>(
       log.level = config.LOG_LEVEL;
       const metrics = createMetrics(true);
       let readiness: Readiness = () => ({ ready: false, reason: 'the database has not answered yet' });
-      const ops = await serveOps(config.HOST, config.OPS_PORT, metrics, () => readiness());
+      const ready: Readiness = () => readiness();
+      const ops = await serveOps(config.HOST, config.OPS_PORT, metrics, ready);
       stops.push(() => ops.close());
+      const health =
+        config.HEALTH_PORT === ''
+          ? undefined
+          : await serveHealth(config.HOST, config.HEALTH_PORT, { [name]: ready });
+      if (health !== undefined) stops.push(() => health.close());
+      const transport = openTransport(config, log, metrics);
+      stops.push(async () => transport.close());
       const database = await openDatabase(config);
       stops.push(() => database.close());
       const addresses = [hostPort(config.HOST, config.GRPC_PORT)];
-      const running = await startOnceReachable(() => start({ config, database, log, metrics, addresses }), {
+      const dependencies = { config, database, log, metrics, addresses, transport };
+      const running = await startOnceReachable(() => start(dependencies), {
         log,
         signal,
         onWait: (reason) => {
@@ -65,7 +82,14 @@ export async function runService<Config extends ServiceConfig>(
       stops.push(() => running.stop());
       readiness = running.readiness;
       log.info({ grpc: running.address, ops: ops.port }, `the ${name} service is up`);
-      return {};
+      return {
+        drain_ms: config.DRAIN_MS,
+        grace_ms: config.SHUTDOWN_GRACE_MS,
+        drain: () => {
+          readiness = () => ({ ready: false, reason: 'stopping' });
+          health?.drain();
+        },
+      };
     }),
   );
 }

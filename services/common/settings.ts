@@ -156,17 +156,12 @@ export const serverSettings = {
   },
 } satisfies Settings;
 
-/** How a service serves gRPC. */
-export const grpcSettings = {
+/** How a service that runs alone in its process is probed. */
+export const probeSettings = {
   HEALTH_PORT: {
     doc: 'Port of a gRPC server in plain text that has the health check alone, open as soon as the process lives; for probes. Unset: the health check is on GRPC_PORT only.',
     default: '',
     parse: orEmpty(asInteger(0, 65_535)),
-  },
-  MAX_CONNECTION_AGE_MS: {
-    doc: 'After how many milliseconds clients are asked to connect again, so that new replicas get their share of the calls; 0 for never.',
-    default: '0',
-    parse: asInteger(0, 86_400_000),
   },
 } satisfies Settings;
 
@@ -192,5 +187,10 @@ export const transportSettings = {
     doc: 'How often these files are looked at, in seconds: new ones are used without a restart.',
     default: '30',
     parse: asInteger(1, 86_400),
+  },
+  MAX_CONNECTION_AGE_MS: {
+    doc: 'After how many milliseconds clients are asked to connect again, so that new replicas get their share of the calls; 0 for never.',
+    default: '0',
+    parse: asInteger(0, 86_400_000),
   },
 } satisfies Settings;

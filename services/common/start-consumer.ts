@@ -13,6 +13,7 @@ import { openGenerations } from './reindex/open.js';
 import { reindexService } from './reindex/rpc.js';
 import { connectRpc } from './rpc/client.js';
 import { serveRpc } from './rpc/server.js';
+import { plainTransport } from './rpc/transport.js';
 import { startTogether } from './start-together.js';
 
 /**
@@ -26,7 +27,7 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
   kind: ConsumerService<Config, Tables>,
   dependencies: ConsumerDependencies<Config>,
 ): Promise<ConsumerProcess> {
-  const { config, metrics, fault } = dependencies;
+  const { config, metrics, fault, transport = plainTransport } = dependencies;
   const log = dependencies.log.child({ service: kind.name });
   const database = measured(dependencies.database, kind.name, metrics);
   const ingests = config.ROLE !== 'serve';
@@ -40,7 +41,8 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
     stops.push(() => rest.close());
     const jsonRpc = createEndpoints('jsonrpc', urls.jsonRpc, options);
     stops.push(() => jsonRpc.close());
-    const blocks = dependencies.blocks ?? connectRpc(BlockServiceClient, config.BLOCK_SERVICE_ADDR);
+    const blocks =
+      dependencies.blocks ?? connectRpc(BlockServiceClient, config.BLOCK_SERVICE_ADDR, transport.client);
     if (dependencies.blocks === undefined) stops.push(async () => blocks.close());
 
     stops.push(async () => stopping.abort());
@@ -62,7 +64,7 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
     });
     const service = kind.api({ config, log, metrics, current: generations.current, stopping: signal });
     const reindex = reindexService({ log, metrics, reindexer: generations.reindexer });
-    const server = await serveRpc([service, reindex], dependencies.addresses);
+    const server = await serveRpc([service, reindex], dependencies.addresses, transport);
     stops.push(() => server.close(config.SHUTDOWN_GRACE_MS));
 
     const work = generations.run();

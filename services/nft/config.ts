@@ -4,8 +4,10 @@ import {
   databaseSettings,
   logSettings,
   nodeSettings,
+  probeSettings,
   reindexSettings,
   serverSettings,
+  transportSettings,
 } from '../common/settings.js';
 
 /** What only the nft service is told. */
@@ -46,5 +48,8 @@ export const nftSettings = {
     parse: asText,
   },
 } satisfies Settings;
+
+/** Those, and what only a process of its own is told. */
+export const nftProgramSettings = { ...nftSettings, ...probeSettings, ...transportSettings };
 
 export type NftConfig = ValuesOf<typeof nftSettings>;

@@ -1,9 +1,10 @@
 import { loadSettings } from '../common/config.js';
 import type { ConsumerDependencies, ConsumerProcess, ConsumerService } from '../common/consumer-service.js';
 import { isMainModule } from '../common/paths.js';
+import { checkTransport } from '../common/rpc/transport.js';
 import { runService } from '../common/run-service.js';
 import { startConsumer } from '../common/start-consumer.js';
-import { type NftConfig, nftSettings } from './config.js';
+import { type NftConfig, nftProgramSettings } from './config.js';
 import { type NftTables, rebuildableNft } from './generation.js';
 import { nftService } from './rpc.js';
 import { createShower } from './show.js';
@@ -30,4 +31,4 @@ export function startNft(dependencies: ConsumerDependencies<NftConfig>): Promise
 }
 
 if (isMainModule(import.meta.url))
-  await runService('nft', () => loadSettings(nftSettings, process.env), startNft);
+  await runService('nft', () => loadSettings(nftProgramSettings, process.env, checkTransport), startNft);

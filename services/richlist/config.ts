@@ -4,8 +4,10 @@ import {
   databaseSettings,
   logSettings,
   nodeSettings,
+  probeSettings,
   reindexSettings,
   serverSettings,
+  transportSettings,
 } from '../common/settings.js';
 
 /** What only the richlist service is told. */
@@ -61,6 +63,9 @@ export const richlistSettings = {
     parse: asText,
   },
 } satisfies Settings;
+
+/** Those, and what only a process of its own is told. */
+export const richlistProgramSettings = { ...richlistSettings, ...probeSettings, ...transportSettings };
 
 export type RichlistConfig = ValuesOf<typeof richlistSettings>;
 

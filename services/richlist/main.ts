@@ -1,9 +1,10 @@
 import { loadSettings } from '../common/config.js';
 import type { ConsumerDependencies, ConsumerProcess, ConsumerService } from '../common/consumer-service.js';
 import { isMainModule } from '../common/paths.js';
+import { checkTransport } from '../common/rpc/transport.js';
 import { runService } from '../common/run-service.js';
 import { startConsumer } from '../common/start-consumer.js';
-import { checkRichlist, type RichlistConfig, richlistSettings } from './config.js';
+import { checkRichlist, type RichlistConfig, richlistProgramSettings } from './config.js';
 import { type RichlistTables, rebuildableRichlist } from './generation.js';
 import { richlistService } from './rpc.js';
 
@@ -34,6 +35,10 @@ export function startRichlist(dependencies: ConsumerDependencies<RichlistConfig>
 if (isMainModule(import.meta.url))
   await runService(
     'richlist',
-    () => loadSettings(richlistSettings, process.env, checkRichlist),
+    () =>
+      loadSettings(richlistProgramSettings, process.env, (values) => [
+        ...checkRichlist(values),
+        ...checkTransport(values),
+      ]),
     startRichlist,
   );

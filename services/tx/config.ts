@@ -4,8 +4,10 @@ import {
   databaseSettings,
   logSettings,
   nodeSettings,
+  probeSettings,
   reindexSettings,
   serverSettings,
+  transportSettings,
 } from '../common/settings.js';
 
 /** What only the tx service is told. */
@@ -42,5 +44,8 @@ export const txSettings = {
     parse: asText,
   },
 } satisfies Settings;
+
+/** Those, and what only a process of its own is told. */
+export const txProgramSettings = { ...txSettings, ...probeSettings, ...transportSettings };
 
 export type TxConfig = ValuesOf<typeof txSettings>;

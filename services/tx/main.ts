@@ -1,9 +1,10 @@
 import { loadSettings } from '../common/config.js';
 import type { ConsumerDependencies, ConsumerProcess, ConsumerService } from '../common/consumer-service.js';
 import { isMainModule } from '../common/paths.js';
+import { checkTransport } from '../common/rpc/transport.js';
 import { runService } from '../common/run-service.js';
 import { startConsumer } from '../common/start-consumer.js';
-import { type TxConfig, txSettings } from './config.js';
+import { type TxConfig, txProgramSettings } from './config.js';
 import { rebuildableTx, type TxTables } from './generation.js';
 import { txService } from './rpc.js';
 
@@ -32,4 +33,4 @@ export function startTx(dependencies: ConsumerDependencies<TxConfig>): Promise<C
 }
 
 if (isMainModule(import.meta.url))
-  await runService('tx', () => loadSettings(txSettings, process.env), startTx);
+  await runService('tx', () => loadSettings(txProgramSettings, process.env, checkTransport), startTx);

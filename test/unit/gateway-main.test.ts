@@ -46,10 +46,11 @@ describe('gateway: start and stop', () => {
   it('answers while it drains, is not ready, and asks clients to come over another connection', async () => {
     const gateway = await start(fakes);
     await until(() => gateway.readiness().ready);
-    assert.notEqual((await send(gateway.port, '/status')).headers.connection, 'close');
+    const headers = { connection: 'keep-alive' };
+    assert.notEqual((await send(gateway.port, '/status', { headers })).headers.connection, 'close');
     gateway.drain();
     assert.equal(gateway.readiness().ready, false);
-    const answer = await send(gateway.port, '/status');
+    const answer = await send(gateway.port, '/status', { headers });
     assert.deepEqual([answer.status, answer.headers.connection], [200, 'close']);
     await gateway.stop();
   });

@@ -78,7 +78,7 @@ describe('gRPC with certificates on both sides', () => {
     return secret;
   };
   const serve = async (transport: Transport): Promise<string> => {
-    const server = await serveRpc([], ['127.0.0.1:0'], { credentials: transport.server });
+    const server = await serveRpc([], ['127.0.0.1:0'], transport);
     server.setServing(true);
     servers.push(server);
     return server.address.replace('127.0.0.1', 'localhost');

@@ -1,11 +1,11 @@
-import { blockSettings } from '../../services/block/config.js';
+import { blockProgramSettings } from '../../services/block/config.js';
 import type { Settings } from '../../services/common/config.js';
 import { gatewayProgramSettings } from '../../services/gateway/config.js';
-import { nftSettings } from '../../services/nft/config.js';
-import { richlistSettings } from '../../services/richlist/config.js';
+import { nftProgramSettings } from '../../services/nft/config.js';
+import { richlistProgramSettings } from '../../services/richlist/config.js';
 import { scoringSettings } from '../../services/scoring-operator/config.js';
 import { jobSettings } from '../../services/scoring-operator/job-settings.js';
-import { txSettings } from '../../services/tx/config.js';
+import { txProgramSettings } from '../../services/tx/config.js';
 import { deploySettings } from '../deploy-contract/settings.js';
 import { migrateSettings } from '../migrate/settings.js';
 import { onboardSettings } from '../onboard/settings.js';
@@ -15,10 +15,10 @@ import { startSettings } from '../start/settings.js';
 /** Programs and their settings, in the order of the reference. */
 const programs: readonly { readonly title: string; readonly settings: Settings }[] = [
   { title: '`npm start` (everything in one process)', settings: startSettings },
-  { title: 'block (`node dist/services/block/main.js`)', settings: blockSettings },
-  { title: 'tx (`node dist/services/tx/main.js`)', settings: txSettings },
-  { title: 'nft (`node dist/services/nft/main.js`)', settings: nftSettings },
-  { title: 'richlist (`node dist/services/richlist/main.js`)', settings: richlistSettings },
+  { title: 'block (`node dist/services/block/main.js`)', settings: blockProgramSettings },
+  { title: 'tx (`node dist/services/tx/main.js`)', settings: txProgramSettings },
+  { title: 'nft (`node dist/services/nft/main.js`)', settings: nftProgramSettings },
+  { title: 'richlist (`node dist/services/richlist/main.js`)', settings: richlistProgramSettings },
   { title: 'scoring operator (`node dist/services/scoring-operator/main.js`)', settings: scoringSettings },
   {
     title: 'scoring job (`node dist/services/scoring-operator/job.js score|finalize`)',

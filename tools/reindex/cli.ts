@@ -8,6 +8,7 @@ import {
 } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
 import { callRpc, connectRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { liveLine, type Screen } from '../terminal.js';
+import { clientSecurity } from '../transport.js';
 import { type RebuildableName, rebuildable } from './services.js';
 import { progressLine } from './show.js';
 
@@ -117,7 +118,7 @@ const mistakes: readonly status[] = [
 ];
 
 async function reindex(order: Order, screen: Screen): Promise<number> {
-  const client = connectRpc(ReindexServiceClient, order.address);
+  const client = connectRpc(ReindexServiceClient, order.address, clientSecurity());
   const leaving = new AbortController();
   const leave = (): void => leaving.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, leave);

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { UserError } from '../../services/common/errors.js';
 import { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
+import { clientSecurity } from '../transport.js';
 
 const usage = `weft retry-details: asks the node again for names and uris of NFTs that were given up
 
@@ -26,7 +27,7 @@ export async function runRetryDetails(args: string[]): Promise<void> {
     process.stdout.write(usage);
     return;
   }
-  const client = connectRpc(NftServiceClient, values.addr);
+  const client = connectRpc(NftServiceClient, values.addr, clientSecurity());
   try {
     const { retried } = await callRpc(
       client.retryDetails.bind(client),

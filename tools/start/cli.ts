@@ -6,7 +6,7 @@ import type { BlockServiceClient } from '../../services/common/gen/indexer/block
 import type { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import type { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
-import { runUntilSignal, type Stoppable } from '../../services/common/lifecycle.js';
+import { type Drainable, runUntilSignal } from '../../services/common/lifecycle.js';
 import { hostPort, reachable } from '../../services/common/listen.js';
 import { createLog, type Log } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
@@ -40,7 +40,7 @@ export async function runStart(args: string[]): Promise<void> {
 }
 
 /** Starts every service in this process, over the same gRPC as in many. */
-async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Promise<Stoppable> {
+async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Promise<Drainable> {
   log.level = config.LOG_LEVEL;
   limitHeapGrowth(config.HEAP_GROWTH_PERCENT);
   const screen = process.stdout;
@@ -132,7 +132,7 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
 
     const progress = showProgress(screen, clients.block, clients.tx, signal);
     stops.push(() => progress);
-    return {};
+    return { drain: gateway.drain, drain_ms: config.DRAIN_MS, grace_ms: config.SHUTDOWN_GRACE_MS };
   });
 }
 

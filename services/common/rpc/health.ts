@@ -3,6 +3,7 @@ import { HealthImplementation } from 'grpc-health-check';
 import { hostPort } from '../listen.js';
 import type { Readiness } from '../ops.js';
 import { bind } from './server.js';
+import { plainTransport } from './transport.js';
 
 /** A gRPC server that has nothing but the health check. */
 export interface HealthServer {
@@ -34,7 +35,7 @@ export async function serveHealth(
   look();
   const server = new Server();
   health.addToServer(server as never);
-  const bound = await bind(server, hostPort(host, port));
+  const bound = await bind(server, hostPort(host, port), plainTransport.server);
   const timer = setInterval(look, look_ms);
   return {
     port: bound,

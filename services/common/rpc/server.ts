@@ -23,7 +23,7 @@ import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import { packageRoot } from '../paths.js';
 import { type CallContext, contextOf } from './context.js';
-import { plainTransport } from './transport.js';
+import { plainTransport, type Transport } from './transport.js';
 
 /** The largest message either side takes: a block of thousands of txs is one message. */
 export const maxMessageBytes = 256 * 1024 * 1024;
@@ -142,12 +142,13 @@ export interface RpcServer {
   close(grace_ms: number): Promise<void>;
 }
 
-/** How services are served. */
-export interface ServeOptions {
-  /** Who may connect; default: anybody, in plain text. */
-  readonly credentials?: ServerCredentials | undefined;
-  /** After how long clients are asked to connect again, in milliseconds; 0 or undefined for never. */
-  readonly max_connection_age_ms?: number | undefined;
+/** Opens an address. @returns its port. @throws UserError when it is taken. */
+export function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
+  return new Promise((resolve, reject) =>
+    server.bindAsync(address, credentials, (error, port) =>
+      error ? reject(cannotListen(error, address)) : resolve(port),
+    ),
+  );
 }
 
 /** How long calls may go on after their connection has reached its age, in milliseconds. */
@@ -161,7 +162,10 @@ const ageGrace_ms = 30_000;
 export async function serveRpc(
   services: readonly ServedService[],
   addresses: readonly string[],
-  { credentials = plainTransport.server, max_connection_age_ms = 0 }: ServeOptions = {},
+  {
+    server: credentials,
+    max_connection_age_ms,
+  }: Pick<Transport, 'server' | 'max_connection_age_ms'> = plainTransport,
 ): Promise<RpcServer> {
   // What fails is thrown and logged here; grpc-js would print it to the console as well.
   if (process.env['GRPC_VERBOSITY'] === undefined) setLogVerbosity(logVerbosity.NONE);
@@ -184,14 +188,8 @@ export async function serveRpc(
   new ReflectionService(loadFileDescriptorSetFromBuffer(descriptors)).addToServer(server);
 
   const ports: number[] = [];
-  const bind = (address: string): Promise<number> =>
-    new Promise((resolve, reject) =>
-      server.bindAsync(address, credentials, (error, port) =>
-        error ? reject(cannotListen(error, address)) : resolve(port),
-      ),
-    );
   try {
-    for (const address of addresses) ports.push(await bind(address));
+    for (const address of addresses) ports.push(await bind(server, address, credentials));
   } catch (error) {
     server.forceShutdown(); // the addresses before it are open
     throw error;

@@ -15,6 +15,8 @@ export interface ClientSecurity {
 /** How the processes of a deployment talk: in plain text, or each with a certificate of one CA. */
 export interface Transport {
   readonly server: ServerCredentials;
+  /** After how long a server asks its clients to connect again, in milliseconds; 0 for never. */
+  readonly max_connection_age_ms: number;
   readonly client: ClientSecurity;
   close(): void;
 }
@@ -22,6 +24,7 @@ export interface Transport {
 /** Nothing is encrypted, nobody is asked who they are. */
 export const plainTransport: Transport = {
   server: ServerCredentials.createInsecure(),
+  max_connection_age_ms: 0,
   client: { credentials: credentials.createInsecure() },
   close: () => {},
 };
@@ -40,7 +43,8 @@ export function openTransport(
   log: Log,
   metrics: Metrics,
 ): Transport {
-  if (config.GRPC_TLS_CERT_FILE === '') return plainTransport;
+  const max_connection_age_ms = config.MAX_CONNECTION_AGE_MS;
+  if (config.GRPC_TLS_CERT_FILE === '') return { ...plainTransport, max_connection_age_ms };
   const certificates = watchCertificates(
     { certificate: config.GRPC_TLS_CERT_FILE, key: config.GRPC_TLS_KEY_FILE, ca: config.GRPC_TLS_CA_FILE },
     {
@@ -51,6 +55,7 @@ export function openTransport(
     },
   );
   return {
+    max_connection_age_ms,
     server: experimental.createCertificateProviderServerCredentials(certificates, certificates, true),
     client: {
       credentials: experimental.createCertificateProviderChannelCredentials(certificates, certificates),
