@@ -18,6 +18,7 @@ import { transportSettings } from '../../services/common/settings.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { freePort } from '../support/free-port.js';
+import { outputOf } from '../support/output.js';
 
 const certificate = (name: string): string => join(packageRoot, 'test/support/tls', name);
 
@@ -68,12 +69,7 @@ describe('services in processes of their own, with certificates', function () {
       },
     );
     running.push(child);
-    let said = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', (part) => {
-        said += part;
-      });
-    return { child, said: () => said };
+    return { child, said: outputOf(child) };
   }
 
   it('index a chain, are probed in plain text, and answer for a while after they were told to end', async () => {
