@@ -27,12 +27,18 @@ export const programs = {
   },
   helm: () => {
     const module = `${folder}/helm`;
-    const version = requiredVersion(module, 'helm.sh/helm/v3');
+    // What it takes for the cluster's version where it is asked for none: as its own releases do.
+    const minor = requiredVersion(module, 'k8s.io/client-go')?.split('.')[1];
+    const kubernetesMinor = ['pkg/chartutil', 'pkg/lint/rules'].flatMap((name) => [
+      `-X helm.sh/helm/v3/${name}.k8sVersionMajor=1`,
+      `-X helm.sh/helm/v3/${name}.k8sVersionMinor=${minor}`,
+    ]);
+    const version = `-X helm.sh/helm/v3/internal/version.version=${requiredVersion(module, 'helm.sh/helm/v3')}`;
     return buildProgram({
       module,
       name: 'helm',
       target: 'helm.sh/helm/v3/cmd/helm',
-      ldflags: `-X helm.sh/helm/v3/internal/version.version=${version}`,
+      ldflags: [version, ...kubernetesMinor].join(' '),
     });
   },
   kubeconform: () =>
