@@ -17,6 +17,7 @@ A program waits for its running Job before it goes, and the operator has to run 
 done before the operator is uninstalled. Nothing on a chain is changed by it.
 
   --selector LABELS  only programs with these labels, such as app.kubernetes.io/instance=weft
+  --keep NAME        a program that stays; may be repeated
   --namespace NAME   where they are (default: the namespace of the pod)
   --timeout SECONDS  how long to wait (default 3500)
 
@@ -32,6 +33,7 @@ export async function runDrainPrograms(args: string[]): Promise<void> {
     args,
     options: {
       selector: { type: 'string', default: '' },
+      keep: { type: 'string', multiple: true, default: [] },
       namespace: { type: 'string', default: '' },
       timeout: { type: 'string', default: '3500' },
       help: { type: 'boolean', default: false },
@@ -45,29 +47,41 @@ export async function runDrainPrograms(args: string[]): Promise<void> {
   if (!/^\d{1,6}$/.test(values.timeout)) throw new UserError('--timeout: must be a number of seconds');
   const api = createKubeApi(loadKubeConfig(process.env));
   const namespace = values.namespace || ownNamespace();
-  await drainPrograms(api, namespace, values.selector, Number(values.timeout) * 1_000, (line) =>
-    process.stdout.write(`${line}\n`),
-  );
+  await drainPrograms(api, {
+    namespace,
+    selector: values.selector,
+    keep: values.keep,
+    patience_ms: Number(values.timeout) * 1_000,
+    print: (line) => process.stdout.write(`${line}\n`),
+  });
+}
+
+export interface DrainOptions {
+  readonly namespace: string;
+  /** Labels of the programs. */
+  readonly selector: string;
+  /** Names of those that stay. */
+  readonly keep: readonly string[];
+  /** How long to wait. */
+  readonly patience_ms: number;
+  readonly print: (line: string) => void;
 }
 
 /**
  * Deletes programs and waits until they are gone.
  *
- * @param patience_ms how long to wait.
  * @throws TryAgainError when some are still there.
  */
 export async function drainPrograms(
   api: Pick<KubeApi, 'list' | 'remove'>,
-  namespace: string,
-  selector: string,
-  patience_ms: number,
-  print: (line: string) => void,
+  { namespace, selector, keep, patience_ms, print }: DrainOptions,
 ): Promise<void> {
   const end = Date.now() + patience_ms;
   const asked = new Set<string>();
   for (;;) {
-    const { items } = await api.list<ScoringProgram>(programs, namespace, selector);
-    if (items.length === 0) return print('no program is left');
+    const listed = await api.list<ScoringProgram>(programs, namespace, selector);
+    const items = listed.items.filter(({ metadata }) => !keep.includes(metadata.name));
+    if (items.length === 0) return print('none is left that has to go');
     for (const { metadata } of items) {
       if (asked.has(metadata.uid)) continue;
       await api.remove(programs, namespace, metadata.name, metadata.uid);
