@@ -56,6 +56,14 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'score and finalize the stages of a rewards program',
     load: async () => (await import('./score/cli.js')).runScore,
   },
+  healthcheck: {
+    summary: 'ask services and the gateway how they are',
+    load: async () => (await import('./healthcheck/cli.js')).runHealthcheck,
+  },
+  'drain-programs': {
+    summary: 'delete ScoringPrograms and wait until they are gone',
+    load: async () => (await import('./drain-programs/cli.js')).runDrainPrograms,
+  },
   bench: {
     summary: 'measure catching up and every route on a generated chain',
     load: async () => (await import('./bench/cli.js')).runBench,

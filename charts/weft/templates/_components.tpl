@@ -1,0 +1,50 @@
+{{/*
+All components of the release as a map in YAML, by name. Each has: service (whose program it runs), role (ingest, serve
+or none), main (the program), port and portName (what it is called at), health (its name for gRPC health; empty: it is
+asked over HTTP), isOne (there must be only one process), account, and values (its own, over those of the service, over
+the defaults).
+*/}}
+{{- define "weft.components" -}}
+{{- $all := dict -}}
+{{- $ports := dict "block" 7001 "tx" 7002 "nft" 7003 "richlist" 7004 -}}
+{{- $account := include "weft.serviceAccountName" . -}}
+{{- range $service := list "block" "tx" "nft" "richlist" -}}
+  {{- $own := get $.Values.services $service -}}
+  {{- $isOn := eq $service "block" | ternary true $own.enabled -}}
+  {{- if eq $service "richlist" }}{{ $isOn = include "weft.hasRichlist" $ | eq "true" }}{{ end -}}
+  {{- if $isOn -}}
+    {{- range $role := list "ingest" "serve" -}}
+      {{- $values := mergeOverwrite (deepCopy $.Values.defaults) (omit $own "enabled" "ingest" "serve" | deepCopy) (get $own $role | deepCopy) -}}
+      {{- $component := dict "service" $service "role" $role "main" (printf "dist/services/%s/main.js" $service) -}}
+      {{- $_ := set $component "port" (get $ports $service) -}}
+      {{- $_ := set $component "portName" "grpc" -}}
+      {{- $_ := set $component "health" $service -}}
+      {{- $_ := set $component "isOne" (eq $role "ingest") -}}
+      {{- $_ := set $component "account" $account -}}
+      {{- $_ := set $component "values" $values -}}
+      {{- $_ := set $all (eq $role "ingest" | ternary (printf "%s-ingest" $service) $service) $component -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- $values := mergeOverwrite (deepCopy .Values.defaults) (omit .Values.gateway "ingress" "route" | deepCopy) -}}
+{{- $_ := set $all "gateway" (dict "service" "gateway" "role" "" "main" "dist/services/gateway/main.js" "port" 8080 "portName" "http" "health" "" "isOne" false "account" $account "values" $values) -}}
+{{- if include "weft.hasOperator" . -}}
+  {{- $values := mergeOverwrite (deepCopy .Values.defaults) (omit .Values.scoringOperator "enabled" "rbac" "serviceAccount" "jobServiceAccount" | deepCopy) -}}
+  {{- $_ := set $all "scoring-operator" (dict "service" "scoring-operator" "role" "" "main" "dist/services/scoring-operator/main.js" "port" 0 "portName" "" "health" "" "isOne" false "account" (include "weft.operatorAccountName" .) "values" $values) -}}
+{{- end -}}
+{{- toYaml $all -}}
+{{- end -}}
+
+{{/* gRPC address of a service by which all its pods are found. Argument: root, name (of the component), port. */}}
+{{- define "weft.address" -}}
+dns:///{{ include "weft.fullname" .root }}-{{ .name }}:{{ .port }}
+{{- end -}}
+
+{{/* Whether a component can have more than one pod. Argument: a component. */}}
+{{- define "weft.isMany" -}}
+{{- if not .isOne -}}
+{{- if .values.autoscaling.enabled -}}
+{{- if gt (int .values.autoscaling.minReplicas) 1 }}true{{ end -}}
+{{- else if gt (int .values.replicas) 1 }}true{{ end -}}
+{{- end -}}
+{{- end -}}

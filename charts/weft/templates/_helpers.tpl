@@ -1,0 +1,141 @@
+{{/* Name of the chart in labels. */}}
+{{- define "weft.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* What the names of all objects begin with. Short enough for the longest suffix. */}}
+{{- define "weft.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains (include "weft.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "weft.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A number as text without an exponent, and anything else as it is. */}}
+{{- define "weft.text" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) }}{{ int64 . }}{{ else }}{{ . }}{{ end -}}
+{{- end -}}
+
+{{/* Several URLs, given as a text or as a list, as a text. */}}
+{{- define "weft.urls" -}}
+{{- if kindIs "slice" . }}{{ join "," . }}{{ else }}{{ . }}{{ end -}}
+{{- end -}}
+
+{{/* Labels that select the pods of a component. Argument: root, name (empty: of all components). */}}
+{{- define "weft.selector" -}}
+app.kubernetes.io/name: {{ include "weft.name" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+{{- with .name }}
+app.kubernetes.io/component: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* Labels of pods: none that changes with the chart's version, which would start all of them anew. Argument: root, name. */}}
+{{- define "weft.podLabels" -}}
+{{ include "weft.selector" . }}
+app.kubernetes.io/part-of: weft
+{{- with .root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Labels of an object. Argument: root, name. */}}
+{{- define "weft.labels" -}}
+{{ include "weft.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+app.kubernetes.io/part-of: weft
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{- with .root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/*
+Metadata of an object. Argument: root, name (of the component; empty: of all), suffix (of the object's name; default: the
+component), labels, annotations, namespace (`-`: none, for objects of the cluster).
+*/}}
+{{- define "weft.metadata" -}}
+{{- $suffix := default .name .suffix -}}
+{{- $annotations := merge (dict) (default (dict) .annotations) .root.Values.commonAnnotations -}}
+name: {{ include "weft.fullname" .root }}{{ with $suffix }}-{{ . }}{{ end }}
+{{- if ne (default "" .namespace) "-" }}
+namespace: {{ default .root.Release.Namespace .namespace }}
+{{- end }}
+labels:
+  {{- include "weft.labels" . | nindent 2 }}
+  {{- with .labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with $annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* The image of all pods: the digest wins over the tag. */}}
+{{- define "weft.image" -}}
+{{- $image := .Values.image -}}
+{{- $registry := default $image.registry .Values.global.imageRegistry -}}
+{{- with $registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.repository -}}
+{{- if $image.digest }}@{{ $image.digest }}{{ else }}:{{ default .Chart.AppVersion $image.tag }}{{ end -}}
+{{- end -}}
+
+{{/* Secrets for pulling it, as a list in YAML; empty where there are none. */}}
+{{- define "weft.imagePullSecrets" -}}
+{{- $secrets := list -}}
+{{- range concat .Values.global.imagePullSecrets .Values.image.pullSecrets -}}
+{{- $secrets = append $secrets (kindIs "map" . | ternary . (dict "name" .)) -}}
+{{- end -}}
+{{- with $secrets | uniq }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
+{{/* Names of ServiceAccounts. */}}
+{{- define "weft.serviceAccountName" -}}
+{{- with .Values.serviceAccount }}{{ default (.create | ternary (include "weft.fullname" $) "default") .name }}{{ end -}}
+{{- end -}}
+
+{{- define "weft.operatorAccountName" -}}
+{{- with .Values.scoringOperator.serviceAccount -}}
+{{ default (.create | ternary (printf "%s-scoring-operator" (include "weft.fullname" $)) "default") .name }}
+{{- end -}}
+{{- end -}}
+
+{{- define "weft.jobAccountName" -}}
+{{- with .Values.scoringOperator.jobServiceAccount -}}
+{{ default (.create | ternary (printf "%s-scoring-job" (include "weft.fullname" $)) "default") .name }}
+{{- end -}}
+{{- end -}}
+
+{{/* The Secrets that hold the node's URLs, and where ClickHouse is. */}}
+{{- define "weft.nodeSecret" -}}
+{{- default (printf "%s-node" (include "weft.fullname" .)) .Values.node.existingSecret -}}
+{{- end -}}
+
+{{- define "weft.clickhouseSecret" -}}
+{{- default (printf "%s-clickhouse" (include "weft.fullname" .)) .Values.clickhouse.existingSecret -}}
+{{- end -}}
+
+{{/* Whether the rollup is one of EVM, whether a part of the release is on; empty where it is not. */}}
+{{- define "weft.isEvm" -}}
+{{- if eq .Values.chain.vm "evm" }}true{{ end -}}
+{{- end -}}
+
+{{- define "weft.hasRichlist" -}}
+{{- if kindIs "bool" .Values.services.richlist.enabled -}}
+{{- if .Values.services.richlist.enabled }}true{{ end -}}
+{{- else -}}
+{{- include "weft.isEvm" . -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "weft.hasOperator" -}}
+{{- if kindIs "bool" .Values.scoringOperator.enabled -}}
+{{- if .Values.scoringOperator.enabled }}true{{ end -}}
+{{- else -}}
+{{- include "weft.isEvm" . -}}
+{{- end -}}
+{{- end -}}

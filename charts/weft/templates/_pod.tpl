@@ -1,0 +1,202 @@
+{{/* Volumes with certificates. Argument: root, name (of the component). */}}
+{{- define "weft.certificateVolumes" -}}
+{{- $root := .root -}}
+{{- if and $root.Values.tls.enabled .name }}
+- name: tls
+  secret:
+    secretName: {{ default (printf "%s-%s-tls" (include "weft.fullname" $root) .name) $root.Values.tls.existingSecret }}
+    defaultMode: 0440
+{{- end }}
+{{- with $root.Values.extraCA }}
+{{- if or .configMap .secret }}
+- name: extra-ca
+  {{- if .secret }}
+  secret:
+    secretName: {{ .secret }}
+  {{- else }}
+  configMap:
+    name: {{ .configMap }}
+  {{- end }}
+    items: [{ key: {{ .key }}, path: ca.crt }]
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "weft.certificateMounts" -}}
+{{- if and .root.Values.tls.enabled .name }}
+- { name: tls, mountPath: /etc/weft/tls, readOnly: true }
+{{- end }}
+{{- if or .root.Values.extraCA.configMap .root.Values.extraCA.secret }}
+- { name: extra-ca, mountPath: /etc/weft/ca, readOnly: true }
+{{- end }}
+{{- end -}}
+
+{{/* A probe. Argument: component, probe, name (what is asked for: empty is the process itself), path. */}}
+{{- define "weft.probe" -}}
+{{- if .component.health }}
+grpc: { port: 7090{{ with .name }}, service: {{ . }}{{ end }} }
+{{- else }}
+httpGet: { port: metrics, path: {{ .path }} }
+{{- end }}
+{{ toYaml .probe }}
+{{- end -}}
+
+{{/* The pod of a component. Argument: root, name, component, components. */}}
+{{- define "weft.pod" -}}
+{{- $root := .root -}}
+{{- $component := .component -}}
+{{- $values := $component.values -}}
+{{- $grace := add 10 (div (add 999 (int64 $values.drainMs) (int64 $values.shutdownGraceMs)) 1000) -}}
+{{- $selector := include "weft.selector" (dict "root" $root "name" .name) -}}
+metadata:
+  labels:
+    {{- include "weft.podLabels" (dict "root" $root "name" .name) | nindent 4 }}
+    {{- with $values.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- $annotations := dict -}}
+  {{- if and (eq $component.role "ingest") (not $root.Values.node.existingSecret) }}
+  {{- $_ := set $annotations "checksum/node" (toJson $root.Values.node | sha256sum) }}
+  {{- end }}
+  {{- if and (ne $component.service "gateway") (not $root.Values.clickhouse.existingSecret) }}
+  {{- $_ := set $annotations "checksum/clickhouse" (toJson $root.Values.clickhouse | sha256sum) }}
+  {{- end }}
+  {{- with mergeOverwrite $annotations $root.Values.commonAnnotations $values.podAnnotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  serviceAccountName: {{ $component.account }}
+  automountServiceAccountToken: {{ eq $component.service "scoring-operator" }}
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: {{ default $grace $values.terminationGracePeriodSeconds }}
+  {{- with include "weft.imagePullSecrets" $root }}
+  imagePullSecrets:
+    {{- . | nindent 4 }}
+  {{- end }}
+  securityContext:
+    {{- toYaml $values.podSecurityContext | nindent 4 }}
+  {{- range $field := list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" "nodeSelector" "tolerations" "affinity" "hostAliases" "dnsConfig" "initContainers" }}
+  {{- with get $values $field }}
+  {{- toYaml (dict $field .) | nindent 2 }}
+  {{- end }}
+  {{- end }}
+  {{- if kindIs "slice" $values.topologySpreadConstraints }}
+  {{- with $values.topologySpreadConstraints }}
+  topologySpreadConstraints:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- else if not $component.isOne }}
+  topologySpreadConstraints:
+    {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+    - maxSkew: 1
+      topologyKey: {{ . }}
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- $selector | nindent 10 }}
+    {{- end }}
+  {{- end }}
+  containers:
+    - name: weft
+      image: {{ include "weft.image" $root }}
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      args: [{{ $component.main }}]
+      env:
+        {{- include "weft.env" . | nindent 8 }}
+      {{- with $values.extraEnvFrom }}
+      envFrom:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      ports:
+        {{- if $component.port }}
+        - { name: {{ $component.portName }}, containerPort: {{ $component.port }} }
+        {{- end }}
+        {{- if $component.health }}
+        - { name: health, containerPort: 7090 }
+        {{- end }}
+        - { name: metrics, containerPort: 9090 }
+      startupProbe:
+        {{- include "weft.probe" (dict "component" $component "probe" $values.startupProbe "name" "" "path" "/healthz") | nindent 8 }}
+      readinessProbe:
+        {{- include "weft.probe" (dict "component" $component "probe" $values.readinessProbe "name" $component.health "path" "/readyz") | nindent 8 }}
+      livenessProbe:
+        {{- include "weft.probe" (dict "component" $component "probe" $values.livenessProbe "name" "" "path" "/healthz") | nindent 8 }}
+      {{- with $values.resources }}
+      resources:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      securityContext:
+        {{- toYaml $values.securityContext | nindent 8 }}
+      volumeMounts:
+        - { name: tmp, mountPath: /tmp }
+        {{- include "weft.certificateMounts" . | nindent 8 }}
+        {{- with $values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+    {{- with $values.sidecars }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  volumes:
+    - name: tmp
+      emptyDir: { sizeLimit: {{ $values.tmpSizeLimit }} }
+    {{- include "weft.certificateVolumes" . | nindent 4 }}
+    {{- with $values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+{{- end -}}
+
+{{/*
+The pod of a Job of the chart itself, such as a hook. Argument: root, name, args, account, token, annotations, env (YAML),
+resources.
+*/}}
+{{- define "weft.jobPod" -}}
+{{- $root := .root -}}
+{{- $defaults := $root.Values.defaults -}}
+metadata:
+  labels:
+    {{- include "weft.podLabels" (dict "root" $root "name" .name) | nindent 4 }}
+  {{- with mergeOverwrite (dict) $root.Values.commonAnnotations (default (dict) .annotations) }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  restartPolicy: Never
+  serviceAccountName: {{ .account }}
+  automountServiceAccountToken: {{ .token }}
+  enableServiceLinks: false
+  {{- with include "weft.imagePullSecrets" $root }}
+  imagePullSecrets:
+    {{- . | nindent 4 }}
+  {{- end }}
+  securityContext:
+    {{- toYaml $defaults.podSecurityContext | nindent 4 }}
+  {{- range $field := list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" "nodeSelector" "tolerations" "hostAliases" "dnsConfig" }}
+  {{- with get $defaults $field }}
+  {{- toYaml (dict $field .) | nindent 2 }}
+  {{- end }}
+  {{- end }}
+  containers:
+    - name: weft
+      image: {{ include "weft.image" $root }}
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      args:
+        {{- toYaml .args | nindent 8 }}
+      {{- with .env }}
+      env:
+        {{- . | nindent 8 }}
+      {{- end }}
+      {{- with .resources }}
+      resources:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      securityContext:
+        {{- toYaml $defaults.securityContext | nindent 8 }}
+      volumeMounts:
+        - { name: tmp, mountPath: /tmp }
+        {{- include "weft.certificateMounts" (dict "root" $root "name" "") | nindent 8 }}
+  volumes:
+    - name: tmp
+      emptyDir: { sizeLimit: {{ $defaults.tmpSizeLimit }} }
+    {{- include "weft.certificateVolumes" (dict "root" $root "name" "") | nindent 4 }}
+{{- end -}}

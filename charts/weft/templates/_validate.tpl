@@ -1,0 +1,68 @@
+{{/* Fails with every contradiction of the values at once. */}}
+{{- define "weft.validate" -}}
+{{- $mistakes := list -}}
+{{- $node := .Values.node -}}
+{{- $vm := .Values.chain.vm -}}
+{{- if $node.existingSecret -}}
+  {{- range list "rpc" "rest" "jsonRpc" -}}
+    {{- if get $node . }}{{ $mistakes = append $mistakes (printf "node.%s is set, and so is node.existingSecret: only one of them" .) }}{{ end -}}
+  {{- end -}}
+{{- else -}}
+  {{- if not $node.rpc }}{{ $mistakes = append $mistakes "node.rpc is not set: the CometBFT RPC URL of the rollup's node, such as http://node:26657 (or node.existingSecret)" }}{{ end -}}
+  {{- if not $node.rest }}{{ $mistakes = append $mistakes "node.rest is not set: the Cosmos REST URL of the node, such as http://node:1317 (or node.existingSecret)" }}{{ end -}}
+  {{- if and (eq $vm "evm") (not $node.jsonRpc) }}{{ $mistakes = append $mistakes "node.jsonRpc is not set: an EVM rollup's JSON-RPC URL, such as http://node:8545 (or chain.vm: move or wasm)" }}{{ end -}}
+  {{- if and (ne $vm "evm") $node.jsonRpc }}{{ $mistakes = append $mistakes (printf "node.jsonRpc is set, but chain.vm is %s: only EVM rollups have JSON-RPC" $vm) }}{{ end -}}
+{{- end -}}
+{{- if not .Values.chain.id }}{{ $mistakes = append $mistakes "chain.id is not set: the chain id of the rollup, such as rollup-1" }}{{ end -}}
+{{- $clickhouse := .Values.clickhouse -}}
+{{- if $clickhouse.existingSecret -}}
+  {{- range list "url" "user" "password" -}}
+    {{- if get $clickhouse . }}{{ $mistakes = append $mistakes (printf "clickhouse.%s is set, and so is clickhouse.existingSecret: only one of them" .) }}{{ end -}}
+  {{- end -}}
+{{- else if not $clickhouse.url -}}
+  {{- $mistakes = append $mistakes "clickhouse.url is not set: http(s) URL of a ClickHouse server, such as http://clickhouse:8123 (or clickhouse.existingSecret)" -}}
+{{- end -}}
+{{- if and (include "weft.hasRichlist" .) (ne $vm "evm") }}{{ $mistakes = append $mistakes (printf "services.richlist.enabled is true, but chain.vm is %s: only EVM rollups have a rich list" $vm) }}{{ end -}}
+{{- $hasOperator := include "weft.hasOperator" . -}}
+{{- if and $hasOperator (ne $vm "evm") }}{{ $mistakes = append $mistakes (printf "scoringOperator.enabled is true, but chain.vm is %s: scoring contracts are of EVM rollups" $vm) }}{{ end -}}
+{{- if and .Values.scoringPrograms (not $hasOperator) }}{{ $mistakes = append $mistakes "scoringPrograms are given, but the scoring operator is off" }}{{ end -}}
+{{- if $hasOperator -}}
+{{- range $name, $program := .Values.scoringPrograms -}}
+  {{- $endpoints := default (dict) $program.endpoints -}}
+  {{- $rollup := default (dict) $endpoints.rollup -}}
+  {{- if and $.Values.node.existingSecret (not $endpoints.configMapRef) (not $rollup.jsonRpcUrls) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s.endpoints.rollup.jsonRpcUrls is not set: with node.existingSecret the chart does not know them" $name) }}{{ end -}}
+  {{- $keys := $.Values.clickhouse.existingSecretKeys -}}
+  {{- if and $.Values.clickhouse.existingSecret (not $program.clickhouse) (or (ne $keys.url "url") (ne $keys.user "user") (ne $keys.password "password")) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s.clickhouse is not set: Jobs need a Secret with the keys url, user and password, and clickhouse.existingSecretKeys are other ones" $name) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- $tls := .Values.tls -}}
+{{- if $tls.enabled -}}
+  {{- if and $tls.existingSecret $tls.certManager.enabled }}{{ $mistakes = append $mistakes "tls.existingSecret is set, and tls.certManager.enabled is true: only one of them" }}{{ end -}}
+  {{- if not (or $tls.existingSecret $tls.certManager.enabled) }}{{ $mistakes = append $mistakes "tls.enabled is true: set tls.existingSecret, or tls.certManager.enabled" }}{{ end -}}
+  {{- if and $tls.certManager.enabled (not $tls.certManager.issuerRef.name) }}{{ $mistakes = append $mistakes "tls.certManager.issuerRef.name is not set" }}{{ end -}}
+  {{- if and $tls.serverName $tls.certManager.enabled }}{{ $mistakes = append $mistakes "tls.serverName is set, but cert-manager's certificates are of the services' own names" }}{{ end -}}
+{{- else if or $tls.existingSecret $tls.certManager.enabled -}}
+  {{- $mistakes = append $mistakes "tls.existingSecret or tls.certManager.enabled is set, but tls.enabled is false" -}}
+{{- end -}}
+{{- if and .Values.extraCA.configMap .Values.extraCA.secret }}{{ $mistakes = append $mistakes "extraCA.configMap and extraCA.secret are both set: only one of them" }}{{ end -}}
+{{- if and .Values.gateway.route.enabled (not .Values.gateway.route.parentRefs) }}{{ $mistakes = append $mistakes "gateway.route.parentRefs is empty: a route belongs to a Gateway" }}{{ end -}}
+{{- with .Values.gateway.service -}}
+  {{- if and .nodePort (eq .type "ClusterIP") }}{{ $mistakes = append $mistakes "gateway.service.nodePort is set, but its type is ClusterIP" }}{{ end -}}
+{{- end -}}
+{{- range $name, $component := include "weft.components" . | fromYaml -}}
+  {{- $values := $component.values -}}
+  {{- $least := div (add 999 (int64 $values.drainMs) (int64 $values.shutdownGraceMs)) 1000 -}}
+  {{- with $values.terminationGracePeriodSeconds -}}
+    {{- if lt (int64 .) (int64 $least) }}{{ $mistakes = append $mistakes (printf "terminationGracePeriodSeconds of %s is %v: drainMs and shutdownGraceMs take %d seconds" $name . $least) }}{{ end -}}
+  {{- end -}}
+  {{- if and $values.autoscaling.enabled (not $component.isOne) -}}
+    {{- $scaling := $values.autoscaling -}}
+    {{- if gt (int $scaling.minReplicas) (int $scaling.maxReplicas) }}{{ $mistakes = append $mistakes (printf "autoscaling.minReplicas of %s is above maxReplicas" $name) }}{{ end -}}
+    {{- if and $scaling.keda.enabled (not $scaling.keda.triggers) }}{{ $mistakes = append $mistakes (printf "autoscaling.keda.triggers of %s is empty" $name) }}{{ end -}}
+    {{- if not (or $scaling.keda.enabled $scaling.targetCPUUtilizationPercentage $scaling.targetMemoryUtilizationPercentage $scaling.metrics) }}{{ $mistakes = append $mistakes (printf "autoscaling of %s has nothing to go by: a target or metrics" $name) }}{{ end -}}
+  {{- end -}}
+{{- end -}}
+{{- if $mistakes -}}
+{{- fail (printf "\n\nThe values of weft have mistakes:\n  - %s\n" (join "\n  - " $mistakes)) -}}
+{{- end -}}
+{{- end -}}

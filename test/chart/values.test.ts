@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Change, changes } from '../support/chart/changes.js';
+import { chart, helm, renderText, valuesFile, writeValues } from '../support/chart/helm.js';
+import { type Leaf, leavesOf, mapsOf, only, ownValues } from '../support/chart/leaves.js';
+
+const leaves = leavesOf(ownValues());
+const minimal = valuesFile('minimal');
+const everything = valuesFile('everything');
+
+/** Keys of the table in the README, each with its description. */
+function documented(): Map<string, string> {
+  const rows = readFileSync(join(chart, 'README.md'), 'utf8').matchAll(/^\| ([\w."]+) \|.*\| ([^|]*) \|$/gm);
+  return new Map([...rows].map(([, key = '', description = '']) => [key, description.trim()]));
+}
+
+describe('T0: values', () => {
+  it('are all documented', () => {
+    const table = documented();
+    const missing = leaves.filter(
+      ({ path }) => !path.some((_, index) => (table.get(path.slice(0, index + 1).join('.')) ?? '') !== ''),
+    );
+    assert.deepEqual(
+      missing.map(({ path }) => path.join('.')),
+      [],
+    );
+  });
+
+  it('are refused when a name is misspelt, wherever it stands', function () {
+    this.timeout(600_000);
+    // Charts that have this one as a dependency share `global` with others; these are maps of names that anybody gives.
+    const open = ['global', 'metrics.dashboards.labels'];
+    const maps = mapsOf(ownValues()).filter((path) => !open.includes(path.join('.')));
+    assert.ok(maps.length > 50);
+    const taken = maps.filter((path) => {
+      const { status, stderr } = tryValues(only([...path, 'misspelt'], 1));
+      if (status !== 0) assert.match(stderr, /additional properties 'misspelt' not allowed|misspelt/);
+      return status === 0;
+    });
+    assert.deepEqual(
+      taken.map((path) => path.join('.')),
+      ['defaults.resources.requests', 'defaults.resources.limits'].flatMap((name) =>
+        taken.map((path) => path.join('.')).filter((path) => path.endsWith(name.slice('defaults.'.length))),
+      ),
+    );
+  });
+
+  it('are refused when they are of another type', () => {
+    for (const [path, value] of [
+      ['gateway.replicas', 'two'],
+      ['chain.vm', 'EVM'],
+      ['image.digest', 'sha256:1'],
+      ['defaults.logLevel', 'verbose'],
+      ['clickhouse.url', 'clickhouse:9000'],
+      ['services.tx.settings', { BODY_CASH_MB: 1 }],
+      ['services.tx.settings', { CLICKHOUSE_URL: 'http://other' }],
+      ['services.tx.ingest', { replicas: 2 }],
+      ['services.tx.ingest', { autoscaling: { enabled: true } }],
+      ['defaults.tolerations', [{ keys: 'a' }]],
+      ['scoringPrograms', { main: { bridge: 5 } }],
+      ['scoringPrograms', { ['a'.repeat(44)]: {} }],
+      ['migrations.mode', 'never'],
+    ] as const) {
+      const { status } = tryValues(only(path.split('.'), value));
+      assert.notEqual(status, 0, `${path} of ${JSON.stringify(value)} is taken`);
+    }
+  });
+
+  it('do something, every single one', function () {
+    this.timeout(900_000);
+    const idle = leaves.filter((leaf) => {
+      const { to, beside = {} } = changeOf(leaf);
+      const base = [everything, writeValues(beside)];
+      const render = (files: readonly string[]): string => renderText(files).replaceAll(/checksum\/.*/g, '');
+      return render(base) === render([...base, writeValues(only(leaf.path, to))]);
+    });
+    assert.deepEqual(
+      idle.map(({ path }) => path.join('.')),
+      [],
+    );
+  });
+});
+
+function tryValues(values: unknown): { status: number | null; stderr: string } {
+  return helm(['template', 'weft', chart, '--values', minimal, '--values', writeValues(values)]);
+}
+
+/** Another value of the same kind. */
+function changeOf({ path, value }: Leaf): Change {
+  const told = changes[path.join('.')];
+  if (told !== undefined) return told;
+  if (typeof value === 'boolean') {
+    const now = path.reduce(
+      (inner, name) => (inner as Record<string, unknown>)?.[name],
+      everythingValues() as unknown,
+    );
+    return { to: !(now ?? value) };
+  }
+  if (typeof value === 'number') return { to: value + 1 };
+  if (typeof value === 'string') return { to: `${value}x` };
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { to: { other: 'other' } };
+  throw new Error(`${path.join('.')}: say in changes.ts what to try`);
+}
+
+let parsed: unknown;
+const everythingValues = (): unknown => {
+  parsed ??= JSON.parse(helmValues());
+  return parsed;
+};
+
+/** The values that `everything` comes to. */
+function helmValues(): string {
+  const { stdout, stderr } = helm([
+    ...['template', 'weft', chart, '--values', everything, '--values'],
+    writeValues({ extraObjects: ['{{ dict "apiVersion" "v1" "kind" "Values" "values" .Values | toJson }}'] }),
+    ...['--show-only', 'templates/extra-objects.yaml'],
+  ]);
+  assert.equal(stderr, '');
+  const line = stdout.split('\n').find((one) => one.startsWith('{')) as string;
+  return JSON.stringify(JSON.parse(line).values);
+}

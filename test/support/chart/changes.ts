@@ -1,0 +1,203 @@
+/** Another value for a leaf of values.yaml, and what else has to be set for it to be looked at. */
+export interface Change {
+  readonly to: unknown;
+  readonly beside?: unknown;
+}
+
+const account = { create: false, name: 'other' };
+const nodeSecret = { node: { rpc: '', rest: '', jsonRpc: '', existingSecret: 'other' } };
+const clickhouseSecret = { clickhouse: { url: '', user: '', password: '', existingSecret: 'other' } };
+const certManager = {
+  tls: { enabled: true, certManager: { enabled: true, issuerRef: { name: 'ca' } } },
+};
+const sharedCertificate = { tls: { enabled: true, existingSecret: 'shared' } };
+const keda = {
+  gateway: { autoscaling: { enabled: true, keda: { enabled: true, triggers: [{ type: 'cron' }] } } },
+};
+const scaled = { gateway: { autoscaling: { enabled: true } } };
+const peer = { ipBlock: { cidr: '192.0.2.0/24' } };
+const plainMigration = { migrations: { mode: 'job' } };
+
+/**
+ * By path. Booleans are turned round, numbers get one more, maps of texts another entry and texts another letter where
+ * nothing stands here.
+ */
+export const changes: Readonly<Record<string, Change>> = {
+  'node.rpc': { to: 'http://other:26657' },
+  'node.rest': { to: 'http://other:1317' },
+  'node.jsonRpc': { to: ['http://other:8545'] },
+  'node.existingSecret': {
+    to: 'other',
+    beside: { node: { rpc: '', rest: '', jsonRpc: '' }, scoringPrograms: { main: null } },
+  },
+  'node.existingSecretKeys.rpc': { to: 'other', beside: { ...nodeSecret, scoringPrograms: { main: null } } },
+  'node.existingSecretKeys.rest': { to: 'other', beside: { ...nodeSecret, scoringPrograms: { main: null } } },
+  'node.existingSecretKeys.jsonRpc': {
+    to: 'other',
+    beside: { ...nodeSecret, scoringPrograms: { main: null } },
+  },
+  'chain.vm': {
+    to: 'move',
+    beside: {
+      node: { jsonRpc: '' },
+      services: { richlist: { enabled: false } },
+      scoringOperator: { enabled: false },
+      scoringPrograms: { main: null },
+    },
+  },
+  'clickhouse.url': { to: 'http://other:8123' },
+  'clickhouse.existingSecret': { to: 'other', beside: { clickhouse: { url: '', user: '', password: '' } } },
+  'clickhouse.existingSecretKeys.url': {
+    to: 'other',
+    beside: { ...clickhouseSecret, scoringPrograms: { main: null } },
+  },
+  'clickhouse.existingSecretKeys.user': {
+    to: 'other',
+    beside: { ...clickhouseSecret, scoringPrograms: { main: null } },
+  },
+  'clickhouse.existingSecretKeys.password': {
+    to: 'other',
+    beside: { ...clickhouseSecret, scoringPrograms: { main: null } },
+  },
+  'global.imagePullSecrets': { to: ['other'] },
+  'image.registry': { to: 'registry.example' },
+  'image.digest': { to: `sha256:${'0'.repeat(64)}` },
+  'image.pullPolicy': { to: 'Always' },
+  'image.pullSecrets': { to: [{ name: 'other' }] },
+  listenHost: { to: '::' },
+  'defaults.logLevel': { to: 'debug' },
+  'defaults.terminationGracePeriodSeconds': { to: 120 },
+  'defaults.extraEnv': { to: [{ name: 'A', value: 'b' }] },
+  'defaults.extraEnvFrom': { to: [{ secretRef: { name: 'other' } }] },
+  'defaults.extraVolumes': { to: [{ name: 'other', emptyDir: {} }] },
+  'defaults.extraVolumeMounts': { to: [{ name: 'other', mountPath: '/other' }] },
+  'defaults.initContainers': { to: [{ name: 'other', image: 'other' }] },
+  'defaults.sidecars': { to: [{ name: 'other', image: 'other' }] },
+  'defaults.resources.requests.cpu': { to: '150m' },
+  'defaults.resources.requests.memory': { to: '300Mi' },
+  'defaults.resources.limits.memory': { to: '3Gi' },
+  'defaults.podSecurityContext.seccompProfile.type': { to: 'Unconfined' },
+  'defaults.securityContext.capabilities.drop': { to: ['NET_RAW'] },
+  'defaults.tmpSizeLimit': { to: '1Gi' },
+  'defaults.tolerations': { to: [{ key: 'other' }] },
+  'defaults.affinity': { to: { podAntiAffinity: {} } },
+  'defaults.topologySpreadConstraints': {
+    to: [{ maxSkew: 2, topologyKey: 'other', whenUnsatisfiable: 'DoNotSchedule' }],
+  },
+  'defaults.hostAliases': { to: [{ ip: '192.0.2.1', hostnames: ['other'] }] },
+  'defaults.dnsPolicy': { to: 'Default' },
+  'defaults.dnsConfig': { to: { searches: ['other'] } },
+  'defaults.strategy.type': { to: 'Recreate', beside: { defaults: { strategy: { rollingUpdate: null } } } },
+  'defaults.service.ipFamilyPolicy': { to: 'SingleStack' },
+  'defaults.service.ipFamilies': { to: ['IPv6'] },
+  'defaults.pdb.minAvailable': { to: 1 },
+  'defaults.pdb.unhealthyPodEvictionPolicy': { to: 'IfHealthyBudget' },
+  'defaults.autoscaling.minReplicas': { to: 3, beside: scaled },
+  'defaults.autoscaling.maxReplicas': { to: 11, beside: scaled },
+  'defaults.autoscaling.targetCPUUtilizationPercentage': { to: 50, beside: scaled },
+  'defaults.autoscaling.targetMemoryUtilizationPercentage': { to: 50, beside: scaled },
+  'defaults.autoscaling.metrics': { to: [{ type: 'Pods' }], beside: scaled },
+  'defaults.autoscaling.behavior': { to: { scaleUp: { stabilizationWindowSeconds: 1 } }, beside: scaled },
+  'defaults.autoscaling.keda.enabled': {
+    to: true,
+    beside: { gateway: { autoscaling: { enabled: true, keda: { triggers: [{ type: 'cron' }] } } } },
+  },
+  'defaults.autoscaling.keda.triggers': {
+    to: [{ type: 'cpu' }],
+    beside: { gateway: { autoscaling: { enabled: true, keda: { enabled: true } } } },
+  },
+  'defaults.autoscaling.keda.pollingInterval': { to: 31, beside: keda },
+  'defaults.autoscaling.keda.cooldownPeriod': { to: 301, beside: keda },
+  'services.block.settings': { to: { TAIL_MB: 33 } },
+  'services.tx.settings': { to: { BODY_CACHE_MB: 129 } },
+  'services.nft.settings': { to: { DETAIL_ATTEMPTS: 5 } },
+  'services.richlist.settings': { to: { BALANCE_BATCH: 201 } },
+  'services.nft.ingest': { to: { logLevel: 'debug' } },
+  'services.richlist.ingest': { to: { logLevel: 'debug' } },
+  'services.richlist.enabled': { to: false },
+  'services.block.ingest.resources.requests.cpu': { to: '300m' },
+  'services.block.ingest.resources.requests.memory': { to: '300Mi' },
+  'services.block.ingest.resources.limits.memory': { to: '3Gi' },
+  'services.tx.ingest.resources.requests.cpu': { to: '300m' },
+  'services.tx.ingest.resources.requests.memory': { to: '300Mi' },
+  'services.tx.ingest.resources.limits.memory': { to: '3Gi' },
+  // Where no autoscaler decides.
+  'services.block.serve.replicas': {
+    to: 7,
+    beside: { services: { block: { serve: { autoscaling: { enabled: false } } } } },
+  },
+  'services.tx.serve.replicas': {
+    to: 7,
+    beside: { services: { tx: { serve: { autoscaling: { enabled: false } } } } },
+  },
+  'services.nft.serve.replicas': {
+    to: 7,
+    beside: { services: { nft: { serve: { autoscaling: { enabled: false } } } } },
+  },
+  'gateway.replicas': { to: 7, beside: { gateway: { autoscaling: { enabled: false } } } },
+  'gateway.settings': { to: { CACHE_MB: 65 } },
+  'gateway.service.type': { to: 'NodePort' },
+  'gateway.service.nodePort': { to: 30_080 },
+  'gateway.service.loadBalancerSourceRanges': { to: ['192.0.2.0/24'] },
+  'gateway.service.externalTrafficPolicy': { to: 'Cluster' },
+  'gateway.ingress.hosts': { to: [{ host: 'other.example' }] },
+  'gateway.ingress.tls': { to: [{ secretName: 'other' }] },
+  'gateway.route.apiVersion': { to: 'gateway.networking.k8s.io/v1beta1' },
+  'gateway.route.parentRefs': { to: [{ name: 'other' }] },
+  'gateway.route.hostnames': { to: ['other.example'] },
+  'gateway.route.matches': { to: [{ path: { value: '/other' } }] },
+  'gateway.route.filters': { to: [{ type: 'RequestHeaderModifier' }] },
+  'gateway.route.timeouts': { to: { request: '1s' } },
+  'scoringOperator.enabled': { to: false, beside: { scoringPrograms: { main: null } } },
+  'scoringOperator.settings': { to: { LEADER_LEASE_SECONDS: 16 } },
+  'scoringOperator.serviceAccount.name': { to: 'other' },
+  'scoringOperator.serviceAccount.create': { to: false },
+  scoringPrograms: { to: { main: { stopAtStage: 9 } } },
+  'migrations.mode': { to: 'manual' },
+  'migrations.ttlSecondsAfterFinished': { to: 60, beside: plainMigration },
+  'migrations.resources.requests.cpu': { to: '60m' },
+  'migrations.resources.requests.memory': { to: '130Mi' },
+  'migrations.resources.limits.memory': { to: '520Mi' },
+  'serviceAccount.name': { to: account.name },
+  'tls.enabled': { to: true, beside: { tls: { existingSecret: 'shared' } } },
+  'tls.existingSecret': { to: 'other', beside: { tls: { enabled: true } } },
+  'tls.serverName': { to: 'other', beside: sharedCertificate },
+  'tls.reloadSeconds': { to: 31, beside: sharedCertificate },
+  'tls.certManager.enabled': {
+    to: true,
+    beside: { tls: { enabled: true, certManager: { issuerRef: { name: 'ca' } } } },
+  },
+  'tls.certManager.issuerRef.name': { to: 'other', beside: certManager },
+  'tls.certManager.issuerRef.kind': { to: 'ClusterIssuer', beside: certManager },
+  'tls.certManager.issuerRef.group': { to: 'other.example', beside: certManager },
+  'tls.certManager.duration': { to: '24h', beside: certManager },
+  'tls.certManager.renewBefore': { to: '1h', beside: certManager },
+  'extraCA.key': { to: 'other.crt', beside: { extraCA: { configMap: 'authorities' } } },
+  'networkPolicy.dns.to': { to: [peer] },
+  'networkPolicy.clickhouse.to': { to: [peer] },
+  'networkPolicy.clickhouse.ports': { to: [9999] },
+  'networkPolicy.node.to': { to: [peer] },
+  'networkPolicy.node.ports': { to: [9999] },
+  'networkPolicy.l1.to': { to: [peer] },
+  'networkPolicy.l1.ports': { to: [9999] },
+  'networkPolicy.apiServer.to': { to: [peer] },
+  'networkPolicy.apiServer.ports': { to: [9999] },
+  'networkPolicy.gateway.from': { to: [peer] },
+  'networkPolicy.metrics.from': { to: [peer] },
+  'networkPolicy.extraIngress': { to: [{ from: [peer] }] },
+  'networkPolicy.extraEgress': { to: [{ to: [peer] }] },
+  'metrics.serviceMonitor.interval': { to: '7s' },
+  'metrics.serviceMonitor.scrapeTimeout': { to: '7s' },
+  'metrics.serviceMonitor.relabelings': { to: [{ action: 'drop' }] },
+  'metrics.serviceMonitor.metricRelabelings': { to: [{ action: 'drop' }] },
+  'metrics.prometheusRule.disabled': { to: ['WeftRollback'] },
+  'metrics.prometheusRule.runbookUrl': { to: 'https://other.example/' },
+  'metrics.prometheusRule.lagFor': { to: '7m' },
+  'metrics.prometheusRule.nodeStallFor': { to: '7m' },
+  'metrics.prometheusRule.nodeErrorRatio': { to: 0.7 },
+  'metrics.prometheusRule.gatewayErrorRatio': { to: 0.7 },
+  'metrics.prometheusRule.extraGroups': { to: [{ name: 'other', rules: [] }] },
+  'metrics.dashboards.labels.grafana_dashboard': { to: 'yes' },
+  'tests.path': { to: '/other' },
+  extraObjects: { to: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'other' } }] },
+};

@@ -1,0 +1,81 @@
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { packageRoot } from '../../../services/common/paths.js';
+
+export const chart = join(packageRoot, 'charts/weft');
+
+/** Values files that everything is tried with, by what they are about. */
+export const matrix: readonly string[] = readdirSync(join(chart, 'ci'))
+  .filter((name) => name.endsWith('-values.yaml'))
+  .map((name) => name.replace('-values.yaml', ''));
+
+export const valuesFile = (name: string): string => join(chart, `ci/${name}-values.yaml`);
+
+/** An object as it is rendered. */
+export interface Rendered {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: fields differ by kind
+  readonly [field: string]: any;
+}
+
+/** Path of a program that tools/chart.mjs has built. */
+export function program(name: 'HELM' | 'HELM_UNITTEST' | 'HELM_DOCS' | 'KUBECONFORM' | 'KWOK'): string {
+  const path = process.env[`WEFT_${name}`];
+  if (path === undefined) throw new Error(`WEFT_${name} is not set: run npm run test:chart`);
+  return path;
+}
+
+const folder = join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'helm');
+
+/** Runs helm with files of its own in the tests' folder. @param env more of its environment, such as KUBECONFIG. */
+export function helm(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): SpawnSyncReturns<string> {
+  mkdirSync(folder, { recursive: true });
+  return spawnSync(program('HELM'), args, {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder, HELM_CACHE_HOME: join(folder, 'cache'), ...env },
+  });
+}
+
+/** Writes values to a file. @returns its path */
+export function writeValues(values: unknown): string {
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, `values-${randomBytes(6).toString('hex')}.yaml`);
+  writeFileSync(path, JSON.stringify(values));
+  return path;
+}
+
+/** What `helm template` prints with these values files. @throws Error with what it complains of. */
+export function renderText(files: readonly string[], more: readonly string[] = []): string {
+  const { status, stdout, stderr } = helm([
+    ...['template', 'weft', chart, '--namespace', 'rollups'],
+    ...files.flatMap((file) => ['--values', file]),
+    ...more,
+  ]);
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+/** The same as objects. */
+export function render(files: readonly string[], more: readonly string[] = []): Rendered[] {
+  return parseAllDocuments(renderText(files, more))
+    .map((document) => {
+      if (document.errors.length > 0) throw document.errors[0];
+      return document.toJS() as Rendered;
+    })
+    .filter((one) => one !== null);
+}

@@ -1,0 +1,180 @@
+import {
+  boolean,
+  countOrPercent,
+  integer,
+  list,
+  oneOf,
+  open,
+  orNull,
+  ref,
+  type Schema,
+  strict,
+  text,
+  texts,
+} from './json-schema.js';
+
+const names = text({ pattern: '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$', maxLength: 253 });
+
+const service = {
+  annotations: texts,
+  ipFamilyPolicy: oneOf('', 'SingleStack', 'PreferDualStack', 'RequireDualStack'),
+  ipFamilies: list(oneOf('IPv4', 'IPv6')),
+};
+
+/** What every component takes, and `defaults`. */
+export const componentSchemas: Readonly<Record<string, Schema>> = {
+  logLevel: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  drainMs: integer(0, 600_000),
+  shutdownGraceMs: integer(0, 600_000),
+  terminationGracePeriodSeconds: orNull(integer(1)),
+  maxConnectionAgeMs: integer(0),
+  extraEnv: list(ref('env')),
+  extraEnvFrom: list(ref('envFrom')),
+  extraVolumes: list(ref('volume')),
+  extraVolumeMounts: list(ref('volumeMount')),
+  initContainers: list(ref('container')),
+  sidecars: list(ref('container')),
+  annotations: texts,
+  podAnnotations: texts,
+  podLabels: texts,
+  resources: ref('resources'),
+  podSecurityContext: ref('podSecurityContext'),
+  securityContext: ref('securityContext'),
+  tmpSizeLimit: text({ pattern: '^[0-9.]+[a-zA-Z]*$' }),
+  startupProbe: ref('probe'),
+  readinessProbe: ref('probe'),
+  livenessProbe: ref('probe'),
+  nodeSelector: texts,
+  tolerations: list(ref('toleration')),
+  affinity: ref('affinity'),
+  topologySpreadConstraints: orNull(list(ref('topologySpreadConstraint'))),
+  priorityClassName: names,
+  runtimeClassName: names,
+  schedulerName: names,
+  hostAliases: list(ref('hostAlias')),
+  dnsPolicy: oneOf('', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'),
+  dnsConfig: ref('dnsConfig'),
+  revisionHistoryLimit: integer(0),
+  progressDeadlineSeconds: integer(1),
+  strategy: ref('strategy'),
+  service: strict(service),
+  pdb: strict({
+    enabled: boolean,
+    maxUnavailable: orNull(countOrPercent),
+    minAvailable: orNull(countOrPercent),
+    unhealthyPodEvictionPolicy: oneOf('AlwaysAllow', 'IfHealthyBudget'),
+  }),
+  autoscaling: strict({
+    enabled: boolean,
+    minReplicas: integer(1),
+    maxReplicas: integer(1),
+    targetCPUUtilizationPercentage: orNull(integer(1)),
+    targetMemoryUtilizationPercentage: orNull(integer(1)),
+    metrics: list(open),
+    behavior: strict({ scaleUp: open, scaleDown: open }),
+    keda: strict({
+      enabled: boolean,
+      triggers: list({ type: 'object', required: ['type'], properties: { type: text() } }),
+      pollingInterval: integer(1),
+      cooldownPeriod: integer(0),
+    }),
+  }),
+};
+
+/** The same, each said once and referred to. */
+export const componentProperties: Readonly<Record<string, Schema>> = Object.fromEntries(
+  Object.keys(componentSchemas).map((name) => [name, ref(`component.${name}`)]),
+);
+
+/** What does not make sense for a process of which there must be only one. */
+const ofMany = ['autoscaling', 'pdb', 'strategy', 'topologySpreadConstraints'];
+
+const ingestProperties = Object.fromEntries(
+  Object.entries(componentProperties).filter(([name]) => !ofMany.includes(name)),
+);
+
+const settings = (name: string): Schema => ref(`${name}Settings`);
+const replicas = integer(0);
+
+/** One of the indexing services. @param hasSwitch whether it can be left out. */
+export function indexerSchema(name: string, hasSwitch: boolean): Schema {
+  const own = { settings: settings(name) };
+  return strict({
+    ...componentProperties,
+    ...own,
+    ...(hasSwitch ? { enabled: name === 'richlist' ? { type: ['boolean', 'null'] } : boolean } : {}),
+    ingest: strict({ ...ingestProperties, ...own }),
+    serve: strict({ ...componentProperties, ...own, replicas }),
+  });
+}
+
+/** The gateway. */
+export const gatewaySchema: Schema = strict({
+  ...componentProperties,
+  settings: settings('gateway'),
+  replicas,
+  service: strict({
+    ...service,
+    type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),
+    port: integer(1, 65_535),
+    nodePort: orNull(integer(1, 65_535)),
+    loadBalancerClass: text(),
+    loadBalancerSourceRanges: list(text({ pattern: '/[0-9]+$' })),
+    externalTrafficPolicy: oneOf('', 'Cluster', 'Local'),
+  }),
+  ingress: strict({
+    enabled: boolean,
+    className: names,
+    annotations: texts,
+    hosts: list(
+      strict({
+        host: text(),
+        paths: list(
+          strict({
+            path: text({ pattern: '^/' }),
+            pathType: oneOf('Prefix', 'Exact', 'ImplementationSpecific'),
+          }),
+        ),
+      }),
+    ),
+    tls: list(strict({ secretName: names, hosts: list(text()) })),
+  }),
+  route: strict({
+    enabled: boolean,
+    apiVersion: text({ pattern: '^[a-z0-9.-]+/v[a-z0-9]+$' }),
+    annotations: texts,
+    labels: texts,
+    parentRefs: list(
+      strict(
+        {
+          group: text(),
+          kind: text(),
+          name: text(),
+          namespace: text(),
+          sectionName: text(),
+          port: integer(1, 65_535),
+        },
+        ['name'],
+      ),
+    ),
+    hostnames: list(text()),
+    matches: list(open),
+    filters: list(open),
+    timeouts: strict({ request: text(), backendRequest: text() }),
+  }),
+});
+
+const account = strict({ create: boolean, name: names, annotations: texts });
+
+/** The scoring operator. */
+export const operatorSchema: Schema = strict({
+  ...componentProperties,
+  enabled: { type: ['boolean', 'null'] },
+  replicas,
+  settings: settings('scoringOperator'),
+  rbac: strict({ create: boolean, aggregateClusterRoles: boolean }),
+  serviceAccount: account,
+  jobServiceAccount: account,
+});
+
+export const accountSchema: Schema = account;

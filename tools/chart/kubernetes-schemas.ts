@@ -1,0 +1,141 @@
+import {
+  boolean,
+  countOrPercent,
+  integer,
+  list,
+  oneOf,
+  open,
+  orNull,
+  ref,
+  type Schema,
+  strict,
+  text,
+  texts,
+} from './json-schema.js';
+
+const quantity: Schema = {
+  anyOf: [{ type: ['number', 'null'] }, text({ pattern: '^[0-9.]+([eE][0-9]+)?[a-zA-Z]*$' })],
+};
+const id = integer(0);
+const seLinux = strict({ level: text(), role: text(), type: text(), user: text() });
+const profile = strict(
+  { type: oneOf('RuntimeDefault', 'Localhost', 'Unconfined'), localhostProfile: text() },
+  ['type'],
+);
+const windows = strict({
+  gmsaCredentialSpec: text(),
+  gmsaCredentialSpecName: text(),
+  hostProcess: boolean,
+  runAsUserName: text(),
+});
+const selector = strict({ matchLabels: texts, matchExpressions: list(open) });
+const port = { anyOf: [integer(1, 65_535), text({ minLength: 1 })] };
+
+/** Parts of Kubernetes' own objects that values take as they are. What lies deeper the API server checks. */
+export const kubernetesSchemas: Readonly<Record<string, Schema>> = {
+  resources: strict({
+    requests: { type: 'object', additionalProperties: quantity },
+    limits: { type: ['object', 'null'], additionalProperties: quantity },
+    claims: list(strict({ name: text(), request: text() }, ['name'])),
+  }),
+  podSecurityContext: strict({
+    appArmorProfile: profile,
+    fsGroup: orNull(id),
+    fsGroupChangePolicy: oneOf('OnRootMismatch', 'Always'),
+    runAsGroup: orNull(id),
+    runAsNonRoot: boolean,
+    runAsUser: orNull(id),
+    seLinuxOptions: seLinux,
+    seccompProfile: profile,
+    supplementalGroups: list(id),
+    supplementalGroupsPolicy: oneOf('Merge', 'Strict'),
+    sysctls: list(strict({ name: text(), value: text() }, ['name', 'value'])),
+    windowsOptions: windows,
+  }),
+  securityContext: strict({
+    allowPrivilegeEscalation: boolean,
+    appArmorProfile: profile,
+    capabilities: strict({ add: list(text()), drop: list(text()) }),
+    privileged: boolean,
+    procMount: text(),
+    readOnlyRootFilesystem: boolean,
+    runAsGroup: id,
+    runAsNonRoot: boolean,
+    runAsUser: id,
+    seLinuxOptions: seLinux,
+    seccompProfile: profile,
+    windowsOptions: windows,
+  }),
+  probe: strict({
+    failureThreshold: integer(1),
+    initialDelaySeconds: integer(0),
+    periodSeconds: integer(1),
+    successThreshold: integer(1),
+    terminationGracePeriodSeconds: integer(1),
+    timeoutSeconds: integer(1),
+  }),
+  env: strict({ name: text({ minLength: 1 }), value: text(), valueFrom: open }, ['name']),
+  envFrom: strict({
+    prefix: text(),
+    configMapRef: strict({ name: text(), optional: boolean }, ['name']),
+    secretRef: strict({ name: text(), optional: boolean }, ['name']),
+  }),
+  volume: { type: 'object', required: ['name'], properties: { name: text({ minLength: 1 }) } },
+  volumeMount: strict(
+    {
+      name: text({ minLength: 1 }),
+      mountPath: text({ minLength: 1 }),
+      mountPropagation: text(),
+      readOnly: boolean,
+      recursiveReadOnly: text(),
+      subPath: text(),
+      subPathExpr: text(),
+    },
+    ['name', 'mountPath'],
+  ),
+  container: {
+    type: 'object',
+    required: ['name', 'image'],
+    properties: { name: text({ minLength: 1 }), image: text({ minLength: 1 }) },
+  },
+  toleration: strict({
+    effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
+    key: text(),
+    operator: text(),
+    tolerationSeconds: integer(0),
+    value: text(),
+  }),
+  affinity: strict({ nodeAffinity: open, podAffinity: open, podAntiAffinity: open }),
+  topologySpreadConstraint: strict(
+    {
+      labelSelector: selector,
+      matchLabelKeys: list(text()),
+      maxSkew: integer(1),
+      minDomains: integer(1),
+      nodeAffinityPolicy: oneOf('Honor', 'Ignore'),
+      nodeTaintsPolicy: oneOf('Honor', 'Ignore'),
+      topologyKey: text({ minLength: 1 }),
+      whenUnsatisfiable: oneOf('DoNotSchedule', 'ScheduleAnyway'),
+    },
+    ['maxSkew', 'topologyKey', 'whenUnsatisfiable'],
+  ),
+  hostAlias: strict({ ip: text(), hostnames: list(text()) }, ['ip', 'hostnames']),
+  dnsConfig: strict({
+    nameservers: list(text()),
+    searches: list(text()),
+    options: list(strict({ name: text(), value: text() }, ['name'])),
+  }),
+  strategy: strict({
+    type: oneOf('RollingUpdate', 'Recreate'),
+    rollingUpdate: orNull(strict({ maxSurge: countOrPercent, maxUnavailable: countOrPercent })),
+  }),
+  pullSecret: { anyOf: [text({ minLength: 1 }), strict({ name: text({ minLength: 1 }) }, ['name'])] },
+  peer: strict({
+    podSelector: selector,
+    namespaceSelector: selector,
+    ipBlock: strict({ cidr: text(), except: list(text()) }, ['cidr']),
+  }),
+  ingressRule: strict({ from: list(ref('peer')), ports: list(ref('policyPort')) }),
+  egressRule: strict({ to: list(ref('peer')), ports: list(ref('policyPort')) }),
+  policyPort: strict({ port, endPort: integer(1, 65_535), protocol: oneOf('TCP', 'UDP', 'SCTP') }),
+};

@@ -1,0 +1,179 @@
+import {
+  accountSchema,
+  componentProperties,
+  componentSchemas,
+  gatewaySchema,
+  indexerSchema,
+  operatorSchema,
+} from './component-schema.js';
+import {
+  boolean,
+  duration,
+  integer,
+  list,
+  oneOf,
+  open,
+  optionalDuration,
+  orNull,
+  ref,
+  type Schema,
+  strict,
+  text,
+  texts,
+} from './json-schema.js';
+import { kubernetesSchemas } from './kubernetes-schemas.js';
+import { programSchema } from './program-schema.js';
+import { settingsSchemas } from './settings-schemas.js';
+
+const url = text({ pattern: '^(https?://[^\\s]+)?$' });
+const urls: Schema = { anyOf: [url, list(text({ pattern: '^https?://[^\\s,]+$' }))] };
+const name = text({ pattern: '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$', maxLength: 253 });
+const key = text({ pattern: '^[-._a-zA-Z0-9]+$' });
+const identifier = text({ pattern: '^[A-Za-z_][A-Za-z0-9_-]*$' });
+const optionalIdentifier = text({ pattern: '^([A-Za-z_][A-Za-z0-9_-]*)?$' });
+const ports = list(integer(1, 65_535));
+const peers = list(ref('peer'));
+const pullSecrets = list(ref('pullSecret'));
+
+const properties: Readonly<Record<string, Schema>> = {
+  enabled: { ...boolean, description: 'For charts that have this one as a dependency with a condition.' },
+  node: strict({
+    rpc: urls,
+    rest: urls,
+    jsonRpc: urls,
+    existingSecret: name,
+    existingSecretKeys: strict({ rpc: key, rest: key, jsonRpc: key }),
+    timeoutMs: integer(100, 600_000),
+  }),
+  chain: strict({
+    id: text(),
+    vm: oneOf('evm', 'move', 'wasm'),
+    addressPrefix: text({ pattern: '^[a-z][a-z0-9]{0,82}$' }),
+    startHeight: integer(0),
+  }),
+  clickhouse: strict({
+    url,
+    user: text(),
+    password: text(),
+    existingSecret: name,
+    existingSecretKeys: strict({ url: key, user: key, password: key }),
+    database: identifier,
+    cluster: optionalIdentifier,
+  }),
+  // Open: charts that have this one as a dependency share it with others.
+  global: { type: 'object', properties: { imageRegistry: text(), imagePullSecrets: pullSecrets } },
+  image: strict({
+    registry: text(),
+    repository: text({ pattern: '^[a-z0-9]+([-._/]+[a-z0-9]+)*$' }),
+    tag: text({ pattern: '^([A-Za-z0-9_][-.A-Za-z0-9_]{0,127})?$' }),
+    digest: text({ pattern: '^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})?$' }),
+    pullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
+    pullSecrets,
+  }),
+  nameOverride: name,
+  fullnameOverride: name,
+  commonLabels: texts,
+  commonAnnotations: texts,
+  listenHost: text({ minLength: 1 }),
+  defaults: strict(componentProperties),
+  services: strict({
+    block: indexerSchema('block', false),
+    tx: indexerSchema('tx', true),
+    nft: indexerSchema('nft', true),
+    richlist: indexerSchema('richlist', true),
+  }),
+  gateway: gatewaySchema,
+  scoringOperator: operatorSchema,
+  scoringPrograms: {
+    type: 'object',
+    propertyNames: { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 43 },
+    additionalProperties: ref('scoringProgram'),
+  },
+  crds: strict({ enabled: boolean, keep: boolean }),
+  migrations: strict({
+    mode: oneOf('hook', 'job', 'start', 'manual'),
+    backoffLimit: integer(0),
+    activeDeadlineSeconds: integer(1),
+    ttlSecondsAfterFinished: orNull(integer(0)),
+    annotations: texts,
+    podAnnotations: texts,
+    resources: ref('resources'),
+  }),
+  serviceAccount: accountSchema,
+  tls: strict({
+    enabled: boolean,
+    existingSecret: name,
+    serverName: text(),
+    reloadSeconds: integer(1),
+    certManager: strict({
+      enabled: boolean,
+      issuerRef: strict({ name, kind: text({ minLength: 1 }), group: text({ minLength: 1 }) }),
+      duration: text({ pattern: '^([0-9]+(h|m|s))+$' }),
+      renewBefore: text({ pattern: '^([0-9]+(h|m|s))+$' }),
+    }),
+  }),
+  extraCA: strict({ configMap: name, secret: name, key }),
+  networkPolicy: strict({
+    enabled: boolean,
+    dns: strict({ to: peers }),
+    clickhouse: strict({ to: peers, ports }),
+    node: strict({ to: peers, ports }),
+    l1: strict({ to: peers, ports }),
+    apiServer: strict({ to: peers, ports }),
+    gateway: strict({ from: peers }),
+    metrics: strict({ from: peers }),
+    extraIngress: list(ref('ingressRule')),
+    extraEgress: list(ref('egressRule')),
+  }),
+  metrics: strict({
+    serviceMonitor: strict({
+      enabled: boolean,
+      labels: texts,
+      annotations: texts,
+      interval: optionalDuration,
+      scrapeTimeout: optionalDuration,
+      honorLabels: boolean,
+      relabelings: list(open),
+      metricRelabelings: list(open),
+    }),
+    prometheusRule: strict({
+      enabled: boolean,
+      labels: texts,
+      annotations: texts,
+      alertLabels: texts,
+      disabled: list(text({ minLength: 1 })),
+      runbookUrl: url,
+      lagBlocks: integer(0),
+      lagFor: duration,
+      nodeStallFor: duration,
+      nodeErrorRatio: { type: 'number', minimum: 0, maximum: 1 },
+      gatewayErrorRatio: { type: 'number', minimum: 0, maximum: 1 },
+      gatewayLatencySeconds: { type: 'number', exclusiveMinimum: 0 },
+      stageDeadlineSeconds: integer(0),
+      signerBalance: { type: 'number', minimum: 0 },
+      extraGroups: list({ type: 'object', required: ['name', 'rules'] }),
+    }),
+    dashboards: strict({ enabled: boolean, namespace: name, labels: texts, annotations: texts }),
+  }),
+  tests: strict({
+    enabled: boolean,
+    path: text({ pattern: '^/' }),
+    activeDeadlineSeconds: integer(1),
+    podAnnotations: texts,
+  }),
+  extraObjects: list({ type: ['object', 'string'] }),
+};
+
+const components = Object.fromEntries(
+  Object.entries(componentSchemas).map(([name, schema]) => [`component.${name}`, schema]),
+);
+
+/** The schema of the chart's values. */
+export function valuesSchema(): Schema {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Values of the chart weft',
+    ...strict(properties),
+    definitions: { ...kubernetesSchemas, ...components, ...settingsSchemas, scoringProgram: programSchema() },
+  };
+}

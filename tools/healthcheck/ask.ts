@@ -1,0 +1,45 @@
+import { makeGenericClientConstructor, type ServiceError } from '@grpc/grpc-js';
+import { service as healthService } from 'grpc-health-check';
+import { callRpc, connectRpc, type UnaryMethod } from '../../services/common/rpc/client.js';
+
+interface HealthAnswer {
+  readonly status: string;
+}
+
+const HealthClient = makeGenericClientConstructor(healthService, 'grpc.health.v1.Health');
+
+/** How long one question may take, in milliseconds. */
+const patience_ms = 5_000;
+
+/**
+ * Asks a gRPC server how a service of it is, by grpc.health.v1.
+ *
+ * @param target `host:port/service`, or `host:port` for the server as a whole.
+ * @returns '' when it serves, else why not.
+ */
+export async function askGrpc(target: string): Promise<string> {
+  const slash = target.indexOf('/');
+  const [address, service] = slash === -1 ? [target, ''] : [target.slice(0, slash), target.slice(slash + 1)];
+  const client = connectRpc(HealthClient, address);
+  const check = client['check'] as unknown as UnaryMethod<{ service: string }, HealthAnswer>;
+  try {
+    const { status } = await callRpc(check.bind(client), { service }, { deadline: Date.now() + patience_ms });
+    return status === 'SERVING' ? '' : status;
+  } catch (error) {
+    return (error as ServiceError).message;
+  } finally {
+    client.close();
+  }
+}
+
+/** Asks for a page. @returns '' when it is answered with 200, else what came instead. */
+export async function askHttp(url: string): Promise<string> {
+  try {
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(patience_ms) });
+    const text = await response.text();
+    return response.status === 200 ? '' : `${response.status} ${text.slice(0, 200).trim()}`;
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return cause instanceof Error ? cause.message : message;
+  }
+}
