@@ -15,13 +15,19 @@ function kubernetesVersion(module) {
     .join(' ');
 }
 
+/** What the one binary of Kubernetes is, by the name that it is called by. */
+const kubernetesNames = [
+  ...['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'],
+  ...['kubelet', 'kube-proxy', 'kubectl'],
+];
+
 /** Each builds its program unless it is there, and returns the folder that it is in. */
 export const programs = {
   'control-plane': () => {
     const name = 'control-plane';
     const built = buildProgram({ module: kubernetes, name, ldflags: kubernetesVersion(kubernetes) });
     // It is each of these by the name that it is called by.
-    for (const link of ['etcd', 'kube-apiserver', 'kube-controller-manager'])
+    for (const link of kubernetesNames)
       if (!existsSync(join(built, link))) symlinkSync(name, join(built, link));
     return built;
   },
@@ -59,5 +65,8 @@ export const programs = {
       name: 'helm-unittest',
       target: 'github.com/helm-unittest/helm-unittest/cmd/helm-unittest',
     }),
+  coredns: () =>
+    buildProgram({ module: `${folder}/coredns`, name: 'coredns', target: 'github.com/coredns/coredns' }),
+  pause: () => buildProgram({ module: 'test/node/pause', name: 'pause' }),
   kwok: () => buildProgram({ module: `${folder}/kwok`, name: 'kwok', target: 'sigs.k8s.io/kwok/cmd/kwok' }),
 };

@@ -14,6 +14,8 @@ export interface ControlPlane {
   /** Where its logs are. */
   readonly folder: string;
   readonly caFile: string;
+  /** What an administrator shows. */
+  readonly adminToken: string;
   /** A connection of whoever has a token; without one of an administrator. */
   config(token?: string): KubeConfig;
   /** Writes such a connection to a file. @returns its path */
@@ -30,11 +32,23 @@ let shared: Promise<ControlPlane> | undefined;
 
 /** The control plane that all tests of this process share; each takes a namespace of its own. */
 export function controlPlane(): Promise<ControlPlane> {
-  shared ??= start();
+  shared ??= startControlPlane();
   return shared;
 }
 
-async function start(): Promise<ControlPlane> {
+/** Where a control plane listens, and whether a node is to join it. */
+export interface ControlPlaneOptions {
+  /** Address of this machine. Default: that of the loopback interface, which no pod can reach. */
+  readonly address?: string;
+  /** Token that the kubelet of the node `node-1` shows; also starts the scheduler. */
+  readonly nodeToken?: string;
+}
+
+/** Starts a control plane of its own. */
+export async function startControlPlane({
+  address = '127.0.0.1',
+  nodeToken,
+}: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const assets = process.env['KUBEBUILDER_ASSETS'];
   if (assets === undefined) throw new Error('KUBEBUILDER_ASSETS is not set: run npm run test:kubernetes');
   const folder = mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'control-plane-'));
@@ -68,9 +82,11 @@ async function start(): Promise<ControlPlane> {
   writeFileSync(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
   writeFileSync(join(folder, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
   const admin = randomBytes(16).toString('hex');
-  writeFileSync(join(folder, 'tokens.csv'), `${admin},admin,admin,"system:masters"\n`, { mode: 0o600 });
+  const tokens = [`${admin},admin,admin,"system:masters"`];
+  if (nodeToken !== undefined) tokens.push(`${nodeToken},system:node:node-1,node-1,"system:nodes"`);
+  writeFileSync(join(folder, 'tokens.csv'), `${tokens.join('\n')}\n`, { mode: 0o600 });
   const caFile = join(folder, 'pki/apiserver.crt');
-  const url = `https://127.0.0.1:${port}`;
+  const url = `https://${address}:${port}`;
 
   const config = (token = admin): KubeConfig => {
     const kube = new KubeConfig();
@@ -84,12 +100,22 @@ async function start(): Promise<ControlPlane> {
   };
   const startApiserver = async (): Promise<void> => {
     const child = run('kube-apiserver', [
-      ...[`--etcd-servers=http://127.0.0.1:${etcd}`, '--bind-address=127.0.0.1'],
-      ...['--advertise-address=127.0.0.1', `--secure-port=${port}`, '--cert-dir=pki'],
-      ...['--service-cluster-ip-range=10.96.0.0/16', '--authorization-mode=RBAC'],
+      ...[`--etcd-servers=http://127.0.0.1:${etcd}`, `--bind-address=${address}`],
+      ...[`--advertise-address=${address}`, `--secure-port=${port}`, '--cert-dir=pki'],
+      ...[
+        '--service-cluster-ip-range=10.96.0.0/16',
+        `--authorization-mode=${nodeToken === undefined ? 'RBAC' : 'Node,RBAC'}`,
+      ],
       ...['--token-auth-file=tokens.csv', '--service-account-issuer=https://kubernetes.default.svc'],
       ...['--service-account-key-file=sa.pub', '--service-account-signing-key-file=sa.key'],
-      ...['--enable-priority-and-fairness=false', '--endpoint-reconciler-type=none'],
+      '--enable-priority-and-fairness=false',
+      ...(nodeToken === undefined
+        ? ['--endpoint-reconciler-type=none']
+        : [
+            '--enable-admission-plugins=NodeRestriction',
+            '--kubelet-preferred-address-types=InternalIP',
+            '--allow-privileged=true',
+          ]),
     ]);
     await until(() => isReady(url, admin), child, 'the API server', folder);
   };
@@ -107,10 +133,18 @@ async function start(): Promise<ControlPlane> {
   const hasAccount = (): Promise<boolean> =>
     ask(url, admin, '/api/v1/namespaces/default/serviceaccounts/default');
   await until(hasAccount, manager, 'the controllers', folder);
+  if (nodeToken !== undefined) {
+    mkdirSync(join(folder, 'pki-scheduler'));
+    run('kube-scheduler', [
+      ...[`--kubeconfig=${admins}`, '--leader-elect=false', '--authentication-skip-lookup=true'],
+      ...['--bind-address=127.0.0.1', `--secure-port=${await freePort()}`, '--cert-dir=pki-scheduler'],
+    ]);
+  }
   return {
     url,
     folder,
     caFile,
+    adminToken: admin,
     config,
     kubeconfig,
     async killApiserver() {

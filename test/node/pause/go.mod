@@ -1,0 +1,3 @@
+module weft/test/node/pause
+
+go 1.24

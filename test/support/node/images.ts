@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, realpathSync, renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { packageRoot } from '../../../services/common/paths.js';
+import { pauseImage } from './containerd.js';
+import { program, run } from './programs.js';
+
+/** The name of the image of weft that pods of tests run. */
+export const weftImage = { repository: 'docker.io/local/weft', tag: 'test' };
+
+const archive = (args: readonly string[]): void => {
+  run(process.execPath, [join(packageRoot, 'tools/image/archive.mjs'), ...args]);
+};
+
+/** Makes the image that holds the network of pods. @returns its file */
+export function buildPause(folder: string): string {
+  const root = join(folder, 'pause');
+  mkdirSync(root, { recursive: true });
+  cpSync(program('PAUSE'), join(root, 'pause'));
+  const file = join(folder, 'pause.tar');
+  archive([pauseImage, root, file, '--entrypoint', '/pause']);
+  return file;
+}
+
+/**
+ * Makes the image of weft with the file system that the Dockerfile gives it: the same folder below /weft, and the
+ * dependencies without those of development and without the embedded engine. What stands for the base image is this
+ * machine's own node with the libraries that it is linked to.
+ *
+ * @returns its file
+ */
+export function buildWeft(folder: string): string {
+  const root = join(folder, 'weft');
+  const weft = join(root, 'weft');
+  mkdirSync(root, { recursive: true });
+  const epoch = { ...process.env, SOURCE_DATE_EPOCH: '0' };
+  execFileSync(process.execPath, ['tools/image/assemble.mjs', weft], { cwd: packageRoot, env: epoch });
+  const dependencies = join(folder, 'dependencies');
+  mkdirSync(dependencies, { recursive: true });
+  for (const file of ['package.json', 'package-lock.json'])
+    cpSync(join(packageRoot, file), join(dependencies, file));
+  run('npm', [
+    ...['ci', '--prefix', dependencies, '--omit=dev', '--omit=optional', '--ignore-scripts'],
+    ...['--no-audit', '--no-fund', '--prefer-offline'],
+  ]);
+  renameSync(join(dependencies, 'node_modules'), join(weft, 'node_modules'));
+  mkdirSync(join(root, 'usr/local/bin'), { recursive: true });
+  cpSync(realpathSync(process.execPath), join(root, 'usr/local/bin/node'));
+  for (const library of librariesOf(process.execPath)) {
+    const target = join(root, library);
+    if (existsSync(target)) continue;
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(realpathSync(library), target);
+  }
+  mkdirSync(join(root, 'tmp'), { mode: 0o1777 });
+  const file = join(folder, 'weft.tar');
+  archive([
+    ...[`${weftImage.repository}:${weftImage.tag}`, root, file],
+    ...['--entrypoint', '/usr/local/bin/node', '--workdir', '/weft', '--user', '1000:1000'],
+    ...['--env', 'NODE_ENV=production', '--env', 'HOST=0.0.0.0', '--env', 'COMMIT_HASH=unknown'],
+  ]);
+  return file;
+}
+
+/** Paths of the libraries that a program is linked to, the loader among them. */
+function librariesOf(program: string): string[] {
+  const lines = run('ldd', [program]).split('\n');
+  return lines.flatMap((line) => /(?:=> )?(\/\S+) \(0x/.exec(line)?.[1] ?? []);
+}

@@ -1,0 +1,28 @@
+import { run, tryRun } from './programs.js';
+
+/** The bridge that pods hang on, and what is on it. */
+export const bridge = 'weft0';
+export const podNetwork = '10.244.0.0/24';
+/** This machine, as pods see it. */
+export const hostAddress = '10.244.0.1';
+export const serviceNetwork = '10.96.0.0/16';
+export const dnsAddress = hostAddress;
+
+/** Makes the bridge. */
+export function makeNetwork(): void {
+  removeNetwork();
+  run('ip', ['link', 'add', bridge, 'type', 'bridge']);
+  run('ip', ['addr', 'add', `${hostAddress}/24`, 'dev', bridge]);
+  run('ip', ['link', 'set', bridge, 'up']);
+  run('sh', ['-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward']);
+}
+
+/** Removes it, with what pods and kube-proxy have left. */
+export function removeNetwork(): void {
+  for (const line of tryRun('ip', ['-o', 'link', 'show', 'master', bridge]).split('\n')) {
+    const name = /^\d+: (veth\w+)/.exec(line)?.[1];
+    if (name !== undefined) tryRun('ip', ['link', 'del', name]);
+  }
+  tryRun('ip', ['link', 'del', bridge]);
+  for (const family of ['ip', 'ip6']) tryRun('nft', ['delete', 'table', family, 'kube-proxy']);
+}
