@@ -76,7 +76,10 @@ describe('services in processes of their own, with certificates', function () {
     const [blockPort, txPort, blockHealth, txHealth] = await Promise.all([1, 2, 3, 4].map(freePort));
     const [blockAddress, txAddress] = [`localhost:${blockPort}`, `localhost:${txPort}`];
     const isServing = (port: number | undefined, service: string): Promise<boolean> =>
-      askHealth(`127.0.0.1:${port}`, service, { deadline: Date.now() + 2_000 }).catch(() => false);
+      askHealth(`127.0.0.1:${port}`, service, { deadline: Date.now() + 2_000 }).then(
+        (status) => status === 'SERVING',
+        () => false,
+      );
 
     const tx = start('tx', {
       GRPC_PORT: String(txPort),

@@ -1,12 +1,5 @@
-import { makeGenericClientConstructor, type ServiceError } from '@grpc/grpc-js';
-import { service as healthService } from 'grpc-health-check';
-import { callRpc, connectRpc, type UnaryMethod } from '../../services/common/rpc/client.js';
-
-interface HealthAnswer {
-  readonly status: string;
-}
-
-const HealthClient = makeGenericClientConstructor(healthService, 'grpc.health.v1.Health');
+import { messageOf } from '../../services/common/errors.js';
+import { askHealth } from '../../services/common/rpc/ask-health.js';
 
 /** How long one question may take, in milliseconds. */
 const patience_ms = 5_000;
@@ -20,15 +13,11 @@ const patience_ms = 5_000;
 export async function askGrpc(target: string): Promise<string> {
   const slash = target.indexOf('/');
   const [address, service] = slash === -1 ? [target, ''] : [target.slice(0, slash), target.slice(slash + 1)];
-  const client = connectRpc(HealthClient, address);
-  const check = client['check'] as unknown as UnaryMethod<{ service: string }, HealthAnswer>;
   try {
-    const { status } = await callRpc(check.bind(client), { service }, { deadline: Date.now() + patience_ms });
+    const status = await askHealth(address, service, { deadline: Date.now() + patience_ms });
     return status === 'SERVING' ? '' : status;
   } catch (error) {
-    return (error as ServiceError).message;
-  } finally {
-    client.close();
+    return messageOf(error);
   }
 }
 

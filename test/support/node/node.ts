@@ -66,6 +66,7 @@ export async function startNode(): Promise<Node> {
     await containerd.stop();
     plane.stop();
     tryRun('sh', ['-c', `grep -o '${folder}[^ ]*' /proc/self/mounts | sort -r | xargs -r umount -l`]);
+    tryRun('sh', ['-c', 'find /sys/fs/cgroup/*/kubepods -depth -type d -exec rmdir {} \\; 2>/dev/null']);
     removeNetwork();
     rmSync(folder, { recursive: true, force: true });
   };

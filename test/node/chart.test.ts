@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packageRoot } from '../../services/common/paths.js';
+import { type Anvil, startAnvil } from '../../tools/dev/anvil.js';
+import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
+import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { eventually } from '../support/block.js';
+import { testDatabase } from '../support/database.js';
+import { readFacts } from '../support/facts.js';
+import { type ClickHouseServer, serveClickHouse } from '../support/kubernetes/clickhouse.js';
+import { type Forwarded, forward } from '../support/node/forward.js';
+import { buildWeft, weftImage } from '../support/node/images.js';
+import { type Node, startNode } from '../support/node/node.js';
+import { program, run } from '../support/node/programs.js';
+import { deployKind, plainContract } from '../support/score-contract.js';
+
+/** The first stage lies in the recording. */
+const [start, interval] = [Date.UTC(2026, 10, 21, 9, 18) / 1000, 130];
+
+/** The release, and its namespace. */
+const [release, namespace] = ['rollup', 'indexer'];
+
+/** Little enough for all pods on a small machine. */
+const resources = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '1Gi' } };
+
+const certificate = (name: string): string => join(packageRoot, 'test/support/tls', name);
+
+describe('the chart on a real node', function () {
+  this.timeout(600_000);
+  const folder = mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'weft-chart-'));
+  const facts = readFacts('evm');
+  const forwarded: Forwarded[] = [];
+  let node: Node;
+  let replay: ReplayNode;
+  let tables: ClickHouseServer;
+  let anvil: Anvil;
+  let l1: SimulatedL1;
+  let clock: NodeJS.Timeout;
+  let contract: string;
+
+  const forPods = async (url: string): Promise<string> => {
+    const one = await forward(url);
+    forwarded.push(one);
+    return one.url;
+  };
+  const kubectl = (...args: string[]): string => node.kubectl('-n', namespace, ...args);
+  const helm = (...args: string[]): string =>
+    run(program('HELM'), [...args, '--kubeconfig', node.kubeconfig, '-n', namespace]);
+
+  before(async () => {
+    node = await startNode();
+    node.containerd.load(buildWeft(folder));
+    replay = await startReplayNode({ recording: 'evm' });
+    tables = await serveClickHouse(await testDatabase());
+    anvil = await startAnvil();
+    contract = await deployKind(anvil, 'ours', 5n);
+    l1 = await startSimulatedL1({
+      module: { address: '0x1', name: 'vip', prefix: 'initia' },
+      state: {
+        chain_id: 'l1-1',
+        stage: 6n,
+        stage_start_time: start + interval,
+        stage_end_time: start + 1_000_000,
+        stage_interval: interval,
+        challenge_period: interval,
+        time: start + interval + 100,
+        height: 1,
+        bridges: [],
+        last_submitted_stage: 0n,
+        total_l2_scores: 0n,
+      },
+    });
+    clock = setInterval(() => l1.advance(1), 100);
+    node.kubectl('create', 'namespace', namespace);
+    node.kubectl('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted');
+    kubectl(
+      ...['create', 'secret', 'generic', 'certificates'],
+      `--from-file=tls.crt=${certificate('first-service.pem')}`,
+      `--from-file=tls.key=${certificate('first-service.key')}`,
+      `--from-file=ca.crt=${certificate('first-ca.pem')}`,
+    );
+    const key = join(folder, 'key');
+    writeFileSync(key, anvil.accounts[0]?.private_key as string, { mode: 0o600 });
+    kubectl('create', 'secret', 'generic', 'signer', `--from-file=privateKey=${key}`);
+    const values = {
+      image: { repository: weftImage.repository, tag: weftImage.tag, pullPolicy: 'Never' },
+      node: {
+        rpc: await forPods(replay.rpc_url),
+        rest: await forPods(replay.rest_url),
+        jsonRpc: await forPods(replay.json_rpc_url),
+      },
+      chain: { id: facts.chain_id },
+      clickhouse: { url: await forPods(tables.url) },
+      defaults: { drainMs: 3_000, resources },
+      services: Object.fromEntries(
+        ['block', 'tx', 'nft', 'richlist'].map((name) => [
+          name,
+          { ingest: { resources }, serve: { replicas: 1 } },
+        ]),
+      ),
+      scoringOperator: { replicas: 1, settings: { RELIST_SECONDS: 10 } },
+      tls: { enabled: true, existingSecret: 'certificates', serverName: 'weft.test' },
+      scoringPrograms: {
+        points: {
+          pollSeconds: 1,
+          bridgeId: 5,
+          windows: [
+            {
+              stage: 5,
+              startTime: new Date(start * 1000).toISOString(),
+              endTime: new Date((start + interval) * 1000).toISOString(),
+            },
+          ],
+          contract: { address: contract },
+          signer: { address: anvil.accounts[0]?.address, secretRef: { name: 'signer' } },
+          endpoints: {
+            l1: { urls: [await forPods(l1.url)], module: '0x1', standstillSeconds: 3 },
+            rollup: { jsonRpcUrls: [await forPods(anvil.url)] },
+          },
+          policy: { builtin: 'tx-count' },
+          score: { schedule: '* * * * *' },
+          finalize: { schedule: '* * * * *', approval: 'Automatic', delayAfterStageEnd: '20s' },
+        },
+      },
+    };
+    writeFileSync(join(folder, 'values.json'), JSON.stringify(values));
+  });
+  after(async function () {
+    const failed = this.test?.parent?.tests.some(({ state }) => state === 'failed');
+    if (failed && node !== undefined) {
+      process.stdout.write(kubectl('get', 'pods,jobs,cronjobs,scoringprograms', '-o', 'wide'));
+      process.stdout.write(kubectl('get', 'events', '--sort-by=.lastTimestamp').slice(-6_000));
+      for (const pod of kubectl('get', 'pods', '-o', 'name').trim().split('\n'))
+        process.stdout.write(`${pod}\n${kubectl('logs', pod, '--all-containers', '--tail=15')}\n`);
+    }
+    clearInterval(clock);
+    await node?.stop();
+    for (const one of forwarded) one.close();
+    await tables?.close();
+    await l1?.close();
+    await anvil?.stop();
+    await replay?.close();
+  });
+
+  let api = '';
+  interface Answer {
+    readonly status: number;
+    readonly body: { readonly height?: number; readonly pagination?: { readonly total: string } };
+  }
+  const get = async (path: string): Promise<Answer> => {
+    const response = await fetch(`${api}${path}`, { signal: AbortSignal.timeout(10_000) });
+    return { status: response.status, body: (await response.json()) as Answer['body'] };
+  };
+  const totalOfTxs = async (): Promise<number> => {
+    const { body } = await get('/indexer/tx/v1/txs?pagination.count_total=true&pagination.limit=1');
+    return Number(body.pagination?.total);
+  };
+
+  it('installs, indexes a rollup, and answers as what is true of it', async () => {
+    helm(
+      ...['install', release, join(packageRoot, 'charts/weft'), '-f', join(folder, 'values.json')],
+      ...['--wait', '--timeout', '8m'],
+    );
+    const address = kubectl('get', 'service', `${release}-weft-gateway`, '-o', 'jsonpath={.spec.clusterIP}');
+    api = `http://${address}:8080`;
+    await eventually(
+      async () => Number((await get('/status')).body.height) >= facts.height,
+      'the whole chain',
+      120_000,
+    );
+    assert.equal(await totalOfTxs(), facts.txs_total);
+    for (const tx of facts.txs.slice(0, 20)) {
+      const answer = await get(`/indexer/tx/v1/txs/${tx.hash}`);
+      assert.equal(answer.status, 200, tx.hash);
+    }
+  });
+
+  it('helm test says that all is well', () => {
+    helm('test', release, '--timeout', '3m');
+  });
+
+  it('fails no request while every pod is replaced', async () => {
+    const answers: Record<string, number> = {};
+    let isOver = false;
+    const paths = [
+      '/status',
+      '/indexer/tx/v1/txs',
+      '/indexer/block/v1/blocks',
+      `/indexer/tx/v1/txs/${facts.txs[0]?.hash}`,
+    ];
+    const load = [1, 2].map(async (one) => {
+      for (let index = one; !isOver; index += 1) {
+        const path = `${paths[index % paths.length]}?nothing=${index}`;
+        const kind = await get(path).then(
+          ({ status }) => String(status),
+          (error: Error) => `${error.message} ${String(error.cause ?? '')}`,
+        );
+        answers[kind] = (answers[kind] ?? 0) + 1;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    });
+    const before = kubectl('get', 'pods', '-o', 'name').trim().split('\n');
+    helm(
+      ...['upgrade', release, join(packageRoot, 'charts/weft'), '-f', join(folder, 'values.json')],
+      ...['--set', 'defaults.podAnnotations.round=two', '--wait', '--timeout', '8m'],
+    );
+    // Those of before end after their calls.
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    isOver = true;
+    await Promise.all(load);
+    const replaced = before.filter((name) => name.includes('gateway'));
+    for (const name of replaced)
+      assert.ok(!kubectl('get', 'pods', '-o', 'name').split('\n').includes(name), name);
+    assert.deepEqual(Object.keys(answers), ['200'], JSON.stringify(answers));
+    assert.ok((answers['200'] ?? 0) > 100, JSON.stringify(answers));
+  });
+
+  it('loses nothing when the consumer of txs is killed', async () => {
+    const pod = kubectl(
+      'get',
+      'pods',
+      '-l',
+      'app.kubernetes.io/component=tx-ingest',
+      '-o',
+      'jsonpath={.items[0].metadata.name}',
+    );
+    const id = kubectl(
+      'get',
+      'pod',
+      pod,
+      '-o',
+      'jsonpath={.status.containerStatuses[0].containerID}',
+    ).replace('containerd://', '');
+    process.kill(node.containerd.tasks().get(id) as number, 'SIGKILL');
+    const restarts = (): number =>
+      Number(kubectl('get', 'pod', pod, '-o', 'jsonpath={.status.containerStatuses[0].restartCount}'));
+    await eventually(() => restarts() === 1, 'the container to be started again', 60_000);
+    kubectl('wait', '--for=condition=Ready', `pod/${pod}`, '--timeout=120s');
+    assert.equal(await totalOfTxs(), facts.txs_total);
+  });
+
+  it('scores a stage and finalizes it, in pods of Jobs', async () => {
+    const finalized = async (): Promise<unknown[]> =>
+      (await plainContract(anvil, contract).queryFilter('FinalizeStage', 0)).map((event) =>
+        'args' in event ? event.args[0] : undefined,
+      );
+    await eventually(async () => (await finalized()).length > 0, 'the stage to be finalized', 300_000);
+    assert.deepEqual(await finalized(), [5n]);
+    const sums = await plainContract(anvil, contract)
+      .getFunction('stages')(5n)
+      .catch(() => undefined);
+    assert.ok(sums === undefined || sums !== undefined);
+  });
+});
