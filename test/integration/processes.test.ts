@@ -15,9 +15,9 @@ import { askHealth } from '../../services/common/rpc/ask-health.js';
 import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
 import { openTransport, plainTransport, type Transport } from '../../services/common/rpc/transport.js';
 import { transportSettings } from '../../services/common/settings.js';
+import { freePort } from '../../tools/bench/processes.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
-import { freePort } from '../support/free-port.js';
 import { outputOf } from '../support/output.js';
 
 const certificate = (name: string): string => join(packageRoot, 'test/support/tls', name);

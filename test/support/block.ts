@@ -67,7 +67,7 @@ export async function startTestBlock(
 export async function eventually(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  timeout_ms = 15_000,
+  timeout_ms = 45_000,
 ): Promise<void> {
   const end = Date.now() + timeout_ms;
   while (!(await condition())) {

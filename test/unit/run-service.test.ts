@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../tools/bench/processes.js';
 import { eventually } from '../support/block.js';
-import { freePort } from '../support/free-port.js';
 import { outputOf } from '../support/output.js';
 
 describe('a service alone in its process, whose database does not answer', function () {
