@@ -112,7 +112,7 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
   };
 }
 
-/** Waits until something holds; fails after five seconds. */
+/** Waits until something holds; fails after twenty seconds. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = Date.now() + 20_000; Date.now() < end; await delay(5)) {
     if (await holds()) return;
