@@ -36,3 +36,32 @@ export async function removeRows<Name extends string>(
   await database.command(`DELETE FROM ${tables.removable(table)} WHERE ${condition}`, params, options);
   return found.n;
 }
+
+/**
+ * The same for several tables in their order. One look at all of them: nearly always there is
+ * nothing, and a look at each would cost as many statements.
+ *
+ * @param conditions each table with its condition.
+ * @returns how many rows were removed.
+ */
+export async function removeFromAll<Name extends string>(
+  options: RemoveOptions<Name>,
+  conditions: readonly (readonly [Name, string])[],
+  params: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const { database, tables, name } = options;
+  const found = await database.rows<{ name: Name; n: number }>(
+    conditions
+      .map(
+        ([table, where]) => `SELECT '${table}' AS name, count() AS n FROM ${tables.of(table)} WHERE ${where}`,
+      )
+      .join(' UNION ALL '),
+    params,
+    { name, priority: 'write' },
+  );
+  const filled = new Set(found.filter(({ n }) => n > 0).map((row) => row.name));
+  let removed = 0;
+  for (const [table, where] of conditions)
+    if (filled.has(table)) removed += await removeRows(options, table, where, params);
+  return removed;
+}

@@ -1,5 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
-import { removeRows } from '../../common/clickhouse/remove.js';
+import { removeFromAll } from '../../common/clickhouse/remove.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Position } from './cursor.js';
 import { accountLists, type Kind, type TableName, type Tables } from './tables.js';
@@ -42,9 +42,7 @@ export async function removeAbove(
   fault: FaultPoint,
 ): Promise<number> {
   const options = { database, tables, name: 'tx.remove_above', fault };
-  let removed = 0;
-  for (const [name, condition] of aboveCursor)
-    removed += await removeRows(options, name, condition, paramsOf(position));
+  const removed = await removeFromAll(options, aboveCursor, paramsOf(position));
   await fault('removed');
   return removed;
 }
