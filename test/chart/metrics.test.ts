@@ -6,28 +6,28 @@ import { createScoringGauges } from '../../services/scoring-operator/metrics.js'
 import { createOperatorMetrics } from '../../services/scoring-operator/operator/metrics.js';
 import { chart, render, valuesFile } from '../support/chart/helm.js';
 
+let listed: Promise<Map<string, ReadonlySet<string>>> | undefined;
+
 /** Names of series that processes show, those of histograms included, each with its labels. */
-async function series(): Promise<Map<string, ReadonlySet<string>>> {
+const series = (): Promise<Map<string, ReadonlySet<string>>> => {
+  listed ??= listSeries();
+  return listed;
+};
+
+async function listSeries(): Promise<Map<string, ReadonlySet<string>>> {
   const metrics = createMetrics(true);
   createScoringGauges(metrics);
   createOperatorMetrics(metrics);
   const found = new Map<string, ReadonlySet<string>>();
-  for (const metric of metrics.registry.getMetricsAsArray()) {
-    const {
-      name,
-      type,
-      labelNames = [],
-    } = metric as unknown as {
-      name: string;
-      type: string;
-      labelNames?: readonly string[];
-    };
-    const { type: shownType } =
-      (await metrics.registry.getMetricsAsJSON()).find((one) => one.name === name) ?? {};
-    const isHistogram = String(shownType ?? type) === 'histogram';
-    for (const suffix of isHistogram ? ['_bucket', '_sum', '_count'] : [''])
-      found.set(`${name}${suffix}`, new Set(labelNames));
-  }
+  const labels = new Map(
+    metrics.registry
+      .getMetricsAsArray()
+      .map((metric) => metric as unknown as { name: string; labelNames?: readonly string[] })
+      .map(({ name, labelNames = [] }) => [name, new Set(labelNames)]),
+  );
+  for (const { name, type } of await metrics.registry.getMetricsAsJSON())
+    for (const suffix of String(type) === 'histogram' ? ['_bucket', '_sum', '_count'] : [''])
+      found.set(`${name}${suffix}`, labels.get(name) ?? new Set());
   return found;
 }
 
