@@ -76,10 +76,14 @@ describe('T1: the API server, where only restricted pods are let in', () => {
 
   it('warns of a pod that is not', async () => {
     const namespace = await makeNamespace();
-    const [workload] = render([valuesFile('minimal')], ['--show-only', 'templates/workloads.yaml']);
+    const [workload] = render(
+      [valuesFile('minimal')],
+      ['--namespace', namespace, '--show-only', 'templates/workloads.yaml'],
+    );
     const loose = structuredClone(workload) as Rendered;
     delete loose['spec'].template.spec.containers[0].securityContext;
-    const { warnings } = await send(loose, namespace, '&dryRun=All');
+    const { status, warnings } = await send(loose, namespace, '&dryRun=All');
+    assert.equal(status, 201);
     assert.match(warnings.join(), /would violate PodSecurity/);
   });
 });

@@ -71,12 +71,12 @@ describe('T0: values', () => {
     const render = (files: readonly string[]): string => renderText(files).replaceAll(/checksum\/.*/g, '');
     const bases = new Map<string, string>();
     const idle = leaves.filter((leaf) => {
-      const { to, beside = {} } = changeOf(leaf);
+      const { to, beside = {}, also = {} } = changeOf(leaf);
       const base = [everything, writeValues(beside)];
       const key = JSON.stringify(beside);
       const before = bases.get(key) ?? render(base);
       bases.set(key, before);
-      return before === render([...base, writeValues(only(leaf.path, to))]);
+      return before === render([...base, writeValues(also), writeValues(only(leaf.path, to))]);
     });
     assert.deepEqual(
       idle.map(({ path }) => path.join('.')),

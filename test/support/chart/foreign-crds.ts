@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { packageRoot } from '../../../services/common/paths.js';
 import { eventually } from '../block.js';
 import type { ControlPlane } from '../kubernetes/control-plane.js';
 import { ask } from '../kubernetes/raw.js';
+import { goModule } from './go-modules.js';
 
 /** Modules that custom resources of others come in, and where they are in each. Versions are in the module's go.mod. */
 const sources: Readonly<Record<string, string>> = {
@@ -33,16 +32,8 @@ interface Crd {
 
 /** The custom resources of others that objects of the chart are. @throws Error where they cannot be had. */
 export function foreignCrds(): Crd[] {
-  const module = join(packageRoot, 'test/chart/tools/crds');
   return Object.entries(sources).flatMap(([name, path]) => {
-    const version = new RegExp(`${name} (v\\S+)`).exec(readFileSync(join(module, 'go.mod'), 'utf8'))?.[1];
-    const go = spawnSync('go', ['mod', 'download', '-json', `${name}@${version}`], {
-      cwd: module,
-      encoding: 'utf8',
-      env: { ...process.env, GOTOOLCHAIN: 'local', GOFLAGS: '-mod=readonly' },
-    });
-    if (go.status !== 0) throw new Error(`${name} ${version} cannot be had: ${go.stdout} ${go.stderr}`);
-    const folder = join(JSON.parse(go.stdout).Dir as string, path);
+    const folder = join(goModule('crds', name), path);
     return readdirSync(folder)
       .filter((file) => file.endsWith('.yaml') && statSync(join(folder, file)).isFile())
       .flatMap((file) => parseAllDocuments(readFileSync(join(folder, file), 'utf8')))
