@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import { writeApiSchemas } from '../support/chart/api-schemas.js';
 import { installForeignCrds } from '../support/chart/foreign-crds.js';
 import { matrix, program, type Rendered, render, renderText, valuesFile } from '../support/chart/helm.js';
@@ -70,6 +71,13 @@ describe('T1: the API server, where only restricted pods are let in', () => {
           `${what}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 2_000)}`,
         );
         assert.deepEqual(answer.warnings, [], what);
+        for (const document of parseAllDocuments(object['data']?.['programs.yaml'] ?? '')) {
+          const program = document.toJS() as Rendered | null;
+          if (program === null) continue;
+          const judged = await send(program, namespace, '&dryRun=All');
+          assert.equal(judged.status, 201, JSON.stringify(judged.body));
+          assert.deepEqual(judged.warnings, []);
+        }
         if (object['spec']?.template?.spec?.containers !== undefined) await judgePod(object, namespace, what);
       }
     });

@@ -35,6 +35,7 @@
   {{- if and $.Values.clickhouse.existingSecret (not $program.clickhouse) (or (ne $keys.url "url") (ne $keys.user "user") (ne $keys.password "password")) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s.clickhouse is not set: Jobs need a Secret with the keys url, user and password, and clickhouse.existingSecretKeys are other ones" $name) }}{{ end -}}
 {{- end -}}
 {{- end -}}
+{{- if and (include "weft.programs" . | fromYaml) $hasOperator (not .Values.scoringOperator.rbac.create) }}{{ $mistakes = append $mistakes "scoringPrograms are given, but scoringOperator.rbac.create is false: the Job that applies them has no rights then" }}{{ end -}}
 {{- $tls := .Values.tls -}}
 {{- if $tls.enabled -}}
   {{- if and $tls.existingSecret $tls.certManager.enabled }}{{ $mistakes = append $mistakes "tls.existingSecret is set, and tls.certManager.enabled is true: only one of them" }}{{ end -}}

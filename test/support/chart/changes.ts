@@ -138,6 +138,8 @@ export const changes: Readonly<Record<string, Change>> = {
     to: 7,
     beside: { services: { nft: { serve: { autoscaling: { enabled: false } } } } },
   },
+  'services.richlist.serve.replicas': { to: 7 },
+  'scoringOperator.rbac.create': { to: false, beside: { scoringPrograms: { main: null } } },
   'gateway.replicas': { to: 7, beside: { gateway: { autoscaling: { enabled: false } } } },
   'gateway.settings': { to: { CACHE_MB: 65 } },
   'gateway.service.type': { to: 'NodePort' },

@@ -71,25 +71,29 @@ export async function pretendNode(plane: ControlPlane): Promise<PretendNode> {
   const { status } = await ask(plane, 'POST', '/api/v1/nodes', node);
   if (status !== 201) throw new Error(`the node was answered with ${status}`);
   let held: string | undefined;
+  const bindAll = async (): Promise<void> => {
+    const { body } = await ask(plane, 'GET', '/api/v1/pods?fieldSelector=spec.nodeName%3D');
+    for (const { metadata } of (body.items ?? []) as Pod[]) {
+      if (metadata.deletionTimestamp !== undefined) continue;
+      if (held !== undefined && metadata.labels?.['app.kubernetes.io/component'] === held) continue;
+      await ask(plane, 'POST', `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}/binding`, {
+        apiVersion: 'v1',
+        kind: 'Binding',
+        metadata: { name: metadata.name },
+        target: { apiVersion: 'v1', kind: 'Node', name },
+      });
+    }
+  };
   const bind = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const { body } = await ask(plane, 'GET', '/api/v1/pods?fieldSelector=spec.nodeName%3D');
-      for (const { metadata } of (body.items ?? []) as Pod[]) {
-        if (metadata.deletionTimestamp !== undefined) continue;
-        if (held !== undefined && metadata.labels?.['app.kubernetes.io/component'] === held) continue;
-        await ask(plane, 'POST', `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}/binding`, {
-          apiVersion: 'v1',
-          kind: 'Binding',
-          metadata: { name: metadata.name },
-          target: { apiVersion: 'v1', kind: 'Node', name },
-        });
-      }
+      // A connection that the server ended is tried again, as a scheduler would.
+      await bindAll().catch((error: unknown) => {
+        if (!stopping.signal.aborted) console.error(`binding: ${String(error)}`);
+      });
       await sleep(200, stopping.signal);
     }
   };
-  void bind().catch((error: unknown) => {
-    if (!stopping.signal.aborted) console.error('binding ended:', error);
-  });
+  void bind();
   return {
     hold(component) {
       held = component;
