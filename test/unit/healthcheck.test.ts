@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 import { TryAgainError, UserError } from '../../services/common/errors.js';
+import { freePort } from '../../tools/bench/processes.js';
 import { askGrpc, askHttp } from '../../tools/healthcheck/ask.js';
 import { runHealthcheck } from '../../tools/healthcheck/cli.js';
 
@@ -11,7 +12,9 @@ describe('weft healthcheck', () => {
   const health = new HealthImplementation({ '': 'SERVING', tx: 'SERVING', nft: 'NOT_SERVING' });
   const grpc = new Server();
   const http = createServer((request, response) => {
-    response.writeHead(request.url === '/well' ? 200 : request.url === '/moved' ? 302 : 503, { location: '/well' });
+    response.writeHead(request.url === '/well' ? 200 : request.url === '/moved' ? 302 : 503, {
+      location: '/well',
+    });
     response.end('because');
   });
   let grpcAddress: string;
@@ -45,7 +48,7 @@ describe('weft healthcheck', () => {
     assert.equal(await askHttp(`${url}/well`), '');
     assert.equal(await askHttp(`${url}/ill`), '503 because');
     assert.match(await askHttp(`${url}/moved`), /^302/);
-    assert.match(await askHttp('http://127.0.0.1:1/'), /ECONNREFUSED/);
+    assert.match(await askHttp(`http://127.0.0.1:${await freePort()}/`), /ECONNREFUSED/);
   });
 
   it('waits for what is not well yet', async () => {

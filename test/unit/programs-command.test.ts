@@ -17,17 +17,17 @@ function cluster(names: Readonly<Record<string, Record<string, string>>>, linger
   );
   const deleted: string[] = [];
   const api = {
-    get: async (_resource, _namespace, name) => held.get(name),
+    get: async (_resource: unknown, _namespace: string, name: string) => held.get(name),
     list: async () => ({
       metadata: { resourceVersion: '1' },
       items: [...held.values()].filter(({ metadata }) => metadata.labels['release'] === 'weft'),
     }),
-    apply: async (_resource, _namespace, name, body) => {
-      const { labels } = (body as unknown as Held).metadata;
+    apply: async (_resource: unknown, _namespace: string, name: string, body: unknown) => {
+      const { labels } = (body as Held).metadata;
       held.set(name, { metadata: { name, uid: held.get(name)?.metadata.uid ?? `uid-${name}`, labels } });
       return held.get(name);
     },
-    remove: async (_resource, _namespace, name, uid) => {
+    remove: async (_resource: unknown, _namespace: string, name: string, uid: string) => {
       assert.equal(held.get(name)?.metadata.uid, uid);
       deleted.push(name);
       if (!lingering.includes(name)) held.delete(name);
@@ -36,7 +36,9 @@ function cluster(names: Readonly<Record<string, Record<string, string>>>, linger
   return { api, deleted, names: () => [...held.keys()].sort() };
 }
 
-const wanted = (name: string, labels: Record<string, string> = own): Wanted => ({ metadata: { name, labels } });
+const wanted = (name: string, labels: Record<string, string> = own): Wanted => ({
+  metadata: { name, labels },
+});
 
 const options = { namespace: 'n', selector, patience_ms: 1_000, print: () => {} };
 
@@ -65,7 +67,10 @@ describe('weft programs', () => {
 
   it('refuses a program that it could not find again', async () => {
     const { api } = cluster({});
-    await assert.rejects(reachPrograms(api, { ...options, wanted: [wanted('a', { release: 'weft' })] }), UserError);
+    await assert.rejects(
+      reachPrograms(api, { ...options, wanted: [wanted('a', { release: 'weft' })] }),
+      UserError,
+    );
   });
 
   it('says which ones are still there, and asks each only once', async () => {

@@ -30,7 +30,9 @@ export interface Rendered {
 }
 
 /** Path of a program that tools/chart.mjs has built. */
-export function program(name: 'HELM' | 'HELM_UNITTEST' | 'HELM_DOCS' | 'KUBECONFORM' | 'KWOK'): string {
+export function program(
+  name: 'HELM' | 'HELM_UNITTEST' | 'HELM_DOCS' | 'KUBECONFORM' | 'KWOK' | 'PROMQL',
+): string {
   const path = process.env[`WEFT_${name}`];
   if (path === undefined) throw new Error(`WEFT_${name} is not set: run npm run test:chart`);
   return path;
