@@ -59,7 +59,7 @@ export async function reachPrograms(
   const end = Date.now() + patience_ms;
   const asked = new Set<string>();
   for (;;) {
-    const { items } = await api.list<ScoringProgram>(programs, namespace, selector);
+    const { items } = await api.list<ScoringProgram>(programs, namespace, { labelSelector: selector });
     const surplus = items.filter(
       ({ metadata }) => !wanted.some((one) => one.metadata.name === metadata.name),
     );
