@@ -79,7 +79,7 @@ describe('a process that only serves', function () {
     while (blocks.length < 40) blocks.push(chain.next(blocks.at(-1)));
     await writer.store.writeBlocks(blocks.slice(0, 25));
     const { index } = await openNft(database, prefix);
-    const look = lookAtNfts(database, index.tables, index.head);
+    const { atAll: look } = lookAtNfts(database, index.tables, index.head);
     await look();
 
     /** Every list of a collection here and where they are written. */
