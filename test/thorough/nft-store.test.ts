@@ -209,6 +209,31 @@ describe('the tables of the nft service', function () {
     assert.deepEqual(await countJobs(database, tables.index.tables), { pending: 0, failed: 0 });
   });
 
+  it('take nothing that was asked for while blocks were being removed', async () => {
+    const prefix = uniquePrefix();
+    await migrateNft(database, prefix);
+    const begun: Promise<boolean>[] = [];
+    let isCutting = false;
+    const tables: NftTables = await openNft(database, prefix, {
+      fault: () => {
+        const { store } = tables;
+        const details = { shown: [], moved: [], uris: [], jobs: [] };
+        if (isCutting) begun.push(store.writeDetails(details, store.generation));
+      },
+    });
+    await tables.store.recover();
+    const [chain, blocks]: [ReturnType<typeof randomNfts>, NftBlock[]] = [randomNfts(3), []];
+    for (let n = 0; n < 20; n++) blocks.push(chain.next(blocks.at(-1)));
+    await tables.store.writeBlocks(blocks);
+    isCutting = true;
+    await tables.store.unwind(10);
+    isCutting = false;
+    assert.ok(begun.length > 5);
+    assert.ok((await Promise.all(begun)).every((isKept) => !isKept));
+    const details = { shown: [], moved: [], uris: [], jobs: [] };
+    assert.equal(await tables.store.writeDetails(details, tables.store.generation), true);
+  });
+
   it('find pages far in by ranks, also after the list has changed', async () => {
     const prefix = uniquePrefix();
     await migrateNft(database, prefix);
