@@ -20,15 +20,39 @@ export interface CallSettings {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of every channel: big messages, calls spread over all replicas, quick reconnects. */
+/** Options of every channel: big messages, quick reconnects. */
 const channelOptions = {
   'grpc.max_receive_message_length': maxMessageBytes,
   'grpc.max_send_message_length': maxMessageBytes,
-  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 2_000,
   'grpc.keepalive_time_ms': 30_000,
   'grpc.dns_min_time_between_resolutions_ms': 2_000,
+};
+
+/** Calls go to all replicas in turn. */
+const spread = { loadBalancingConfig: [{ round_robin: {} }] };
+
+/**
+ * Those that did not reach a replica are sent again, to another one: while replicas are replaced
+ * a client hears that one is gone only once it is. Not when one call in ten fails: then more
+ * calls do not help.
+ */
+const retrying = {
+  ...spread,
+  methodConfig: [
+    {
+      name: [{}],
+      retryPolicy: {
+        maxAttempts: 3,
+        initialBackoff: '0.1s',
+        maxBackoff: '0.4s',
+        backoffMultiplier: 2,
+        retryableStatusCodes: ['UNAVAILABLE'],
+      },
+    },
+  ],
+  retryThrottling: { maxTokens: 100, tokenRatio: 0.1 },
 };
 
 type ClientConstructor<C> = new (address: string, credentials: ChannelCredentials, options?: object) => C;
@@ -41,10 +65,31 @@ type ClientConstructor<C> = new (address: string, credentials: ChannelCredential
 export function connectRpc<C extends Client>(
   Constructor: ClientConstructor<C>,
   address: string,
-  { credentials, server_name }: ClientSecurity = plainTransport.client,
+  security: ClientSecurity = plainTransport.client,
 ): C {
-  const named = server_name === undefined ? {} : { 'grpc.ssl_target_name_override': server_name };
-  return new Constructor(address, credentials, { ...channelOptions, ...named });
+  return connect(Constructor, address, security, spread);
+}
+
+/** The same, for a client that only reads: calls that reached nobody are sent again, twice. */
+export function connectReader<C extends Client>(
+  Constructor: ClientConstructor<C>,
+  address: string,
+  security: ClientSecurity = plainTransport.client,
+): C {
+  return connect(Constructor, address, security, retrying);
+}
+
+function connect<C extends Client>(
+  Constructor: ClientConstructor<C>,
+  address: string,
+  { credentials, server_name }: ClientSecurity,
+  service_config: object,
+): C {
+  return new Constructor(address, credentials, {
+    ...channelOptions,
+    'grpc.service_config': JSON.stringify(service_config),
+    ...(server_name === undefined ? {} : { 'grpc.ssl_target_name_override': server_name }),
+  });
 }
 
 /** A unary method of a generated client, bound to it. */

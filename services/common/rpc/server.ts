@@ -195,7 +195,11 @@ export async function serveRpc(
     setServing: (serving) => health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING'),
     close: (grace_ms) =>
       new Promise((resolve) => {
-        const timer = setTimeout(() => server.forceShutdown(), grace_ms);
+        const timer = setTimeout(() => {
+          server.forceShutdown();
+          // A connection that has not finished its handshake is none that the library could end.
+          resolve();
+        }, grace_ms);
         server.tryShutdown(() => {
           clearTimeout(timer);
           resolve();
