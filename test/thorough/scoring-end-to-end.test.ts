@@ -68,7 +68,7 @@ describe('weft score as a process of its own', function () {
   function prepare(contract: string, name: string, more: Readonly<Record<string, unknown>> = {}) {
     const program = {
       l1: { urls: [l1.url], module: module.address, standstill_seconds: 3 },
-      rollup: { json_rpc_urls: [anvil.url] },
+      rollup: { json_rpc_urls: [anvil.url], evm_chain_id: 31_337 },
       indexers: indexers.addresses,
       contract,
       policy: 'policy.yaml',

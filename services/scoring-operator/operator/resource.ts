@@ -84,6 +84,7 @@ export interface Spec {
   readonly startStage: number;
   readonly stopAtStage?: number;
   readonly pollSeconds: number;
+  readonly countIntervals: boolean;
   readonly windows?: readonly {
     readonly stage: number;
     readonly startTime: string;

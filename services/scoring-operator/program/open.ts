@@ -1,5 +1,6 @@
 import { createEndpoints } from '../../common/chain/endpoints.js';
 import type { Database } from '../../common/clickhouse/database.js';
+import { messageOf } from '../../common/errors.js';
 import { BlockServiceClient } from '../../common/gen/indexer/block/v1/block.js';
 import { NftServiceClient } from '../../common/gen/indexer/nft/v1/nft.js';
 import { RichlistServiceClient } from '../../common/gen/indexer/richlist/v1/richlist.js';
@@ -9,13 +10,14 @@ import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import { connectRpc } from '../../common/rpc/client.js';
 import { createScoreContract } from '../contract/client.js';
-import { openContract, openEvm } from '../contract/open.js';
+import { type Evm, openContract, openEvm } from '../contract/open.js';
 import { createL1Client, systemClock } from '../l1/client.js';
 import { fetchBridgeId } from '../l1/views.js';
+import type { ChainFacts } from '../machine/chain.js';
 import type { ContractReads, ScoreSender } from '../machine/ports.js';
 import type { Rules } from '../machine/rules.js';
 import type { Machine, Phases } from '../machine/run.js';
-import type { FactClients } from '../policy/gather/clients.js';
+import { ask, type FactClients } from '../policy/gather/clients.js';
 import type { Source } from '../store/read.js';
 import { openScoringStore } from '../store/store.js';
 import { type SigningConfig, sendingOf } from './config.js';
@@ -74,7 +76,7 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
       ? await openReadOnly(program, sending, tools)
       : await openContract(sending, program.contract, tools);
     stops.push(opened.close);
-    const { contract, sender, chain_id, account } = opened;
+    const { contract, sender, chain_id, chainIds, account } = opened;
 
     const clients = options.clients ?? connectAll(program);
     if (options.clients === undefined)
@@ -99,6 +101,10 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
     const machine = {
       l1,
       contract,
+      chain: {
+        wanted: { chain_id: program.rollup.chain_id, evm_chain_id: sending.EVM_CHAIN_ID },
+        look: (signal?: AbortSignal) => lookAtChain(chain_id, chainIds, clients, signal),
+      },
       sender,
       account,
       policy,
@@ -107,6 +113,7 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
       bridge_id: await bridgeOf(program, shared, signal),
       start_stage: program.start_stage,
       windows: program.windows,
+      count_intervals: program.count_intervals,
       account_prefix: program.rollup.account_prefix,
       rules: options.rules ?? (() => program.rules),
       phases: options.phases,
@@ -129,6 +136,23 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
   }
 }
 
+/** Which chain the nodes and the index are of now. */
+async function lookAtChain(
+  chain_id: bigint,
+  chainIds: Evm['chainIds'],
+  { block }: FactClients,
+  signal = new AbortController().signal,
+): Promise<ChainFacts> {
+  const [said, indexed] = await Promise.all([
+    chainIds(),
+    ask(block.getStatus.bind(block), {}, signal).then(
+      (status) => status.chain_id,
+      (error: unknown) => ({ error: messageOf(error) }),
+    ),
+  ]);
+  return { evm: said.size === 0 ? said : new Map([...said, ['what txs are signed for', chain_id]]), indexed };
+}
+
 async function openReadOnly(
   program: Program,
   sending: Parameters<typeof openEvm>[0],
@@ -137,16 +161,18 @@ async function openReadOnly(
   readonly contract: ContractReads;
   readonly sender: ScoreSender;
   readonly chain_id: bigint;
+  readonly chainIds: Evm['chainIds'];
   readonly account: string;
   close(): Promise<void>;
 }> {
-  const { rpc, chain_id, close } = await openEvm(sending, tools);
+  const { rpc, chain_id, chainIds, close } = await openEvm(sending, tools);
   const contract = createScoreContract({ rpc, address: program.contract, from: `0x${'0'.repeat(40)}` });
   const refuse = (): Promise<never> => Promise.reject(new Error('there is no signer: nothing can be sent'));
   return {
     contract: { ...contract, isAllowed: async () => true },
     sender: { sendScores: refuse, finalize: refuse, settle: refuse },
     chain_id,
+    chainIds,
     account: '',
     close,
   };
