@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { ApiError } from '../../services/scoring-operator/kubernetes/api.js';
-import { programs } from '../../services/scoring-operator/operator/reconcile.js';
+import { programs } from '../../services/scoring-operator/operator/controller.js';
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespace.js';
 import { sampleProgram, sampleSpec } from '../support/kubernetes/programs.js';

@@ -15,6 +15,8 @@ export interface JobDefaults {
   readonly image: string;
   readonly serviceAccountName: string;
   readonly logLevel: string;
+  /** Where the Leases of signers are. */
+  readonly leaseNamespace: string;
 }
 
 /** Where things are in a pod of a Job. */
@@ -35,8 +37,8 @@ const keptFor_s = 604_800;
 export const grace_s = 120;
 
 /**
- * The Lease of a signer on a rollup: whoever holds it may send txs with the key. Its name is made from both, so that
- * two programs of a namespace with one signer share it. A key is not to be used in two namespaces.
+ * The Lease of a signer on a rollup: whoever holds it may send txs with the key. Its name is made from both, and all
+ * are in one namespace, so that two programs with one signer share it wherever they are.
  */
 export function leaseName(chainId: string, signer: string): string {
   const digest = createHash('sha256').update(`${chainId}/${signer.toLowerCase()}`).digest('hex');
@@ -210,7 +212,7 @@ function environment(spec: ScoringProgram['spec'], program_text: string, default
     plain('CLICKHOUSE_DATABASE', clickhouse.database),
     ...(clickhouse.cluster === undefined ? [] : [plain('CLICKHOUSE_CLUSTER', clickhouse.cluster)]),
     plain('LEASE_NAME', leaseName(chainId, signer.address)),
-    field('LEASE_NAMESPACE', 'metadata.namespace'),
+    plain('LEASE_NAMESPACE', defaults.leaseNamespace),
     field('LEASE_HOLDER', 'metadata.name'),
     plain('DATA_DIR', paths.temporary),
     plain('LOG_LEVEL', defaults.logLevel),

@@ -35,6 +35,8 @@ export function runOperator({ config, env, database, log, metrics }: RunOptions)
 } {
   const kube = loadKubeConfig(env);
   const namespace = config.KUBERNETES_NAMESPACE || ownNamespace();
+  const watched = config.WATCH_NAMESPACES;
+  const namespaces = watched === 'all' ? [''] : watched.length > 0 ? watched : [namespace];
   const stopping = new AbortController();
   let operator: Operator | undefined;
   let reason = 'the tables are not there yet';
@@ -45,6 +47,7 @@ export function runOperator({ config, env, database, log, metrics }: RunOptions)
       config,
       kube,
       namespace,
+      namespaces,
       identity: `${hostname()}_${randomBytes(4).toString('hex')}`,
       signing: signingWithoutKey(env),
       database,
@@ -52,7 +55,7 @@ export function runOperator({ config, env, database, log, metrics }: RunOptions)
       log: log.child({ service: 'operator' }),
       metrics,
     });
-    log.info({ namespace }, 'the operator waits to lead');
+    log.info({ namespace, watched }, 'the operator waits to lead');
     void operator.lost.then(() => {
       log.fatal('leadership was lost: the process ends');
       process.exit(1);
