@@ -146,8 +146,15 @@ describe('ScoringProgram as the API server has it', () => {
     const { spec } = await space.create(sampleProgram(name, { podTemplate: pod }));
     assert.deepEqual(spec.podTemplate, { image: 'a' });
     assert.deepEqual(
-      [spec.suspend, spec.vipVersion, spec.startStage, spec.pollSeconds, spec.contract.vm],
-      [false, 1, 1, 30, 'evm'],
+      [
+        spec.suspend,
+        spec.vipVersion,
+        spec.startStage,
+        spec.pollSeconds,
+        spec.contract.vm,
+        spec.countIntervals,
+      ],
+      [false, 1, 1, 30, 'evm', false],
     );
     const run = {
       timeZone: 'Etc/UTC',

@@ -185,17 +185,28 @@ describe('what is decided', () => {
     [
       'another contract is registered',
       'alarm OtherContractRegistered',
-      { registration: { kind: 'registered', init_stage: 5n, is_ours: false, contract: '0x2' } },
+      { registration: { kind: 'registered', version: 1n, init_stage: 5n, is_ours: false, contract: '0x2' } },
     ],
     [
       'the contract begins too late',
       'alarm InitStageTooLate',
-      { registration: { kind: 'registered', init_stage: 4n, is_ours: true, contract: '0x1' } },
+      { registration: { kind: 'registered', version: 1n, init_stage: 4n, is_ours: true, contract: '0x1' } },
     ],
     [
       'the registration cannot be read',
       'wait L1Unreadable',
       { registration: { kind: 'error', error: 'down' } },
+    ],
+    [
+      'another version of the registration is in force',
+      'alarm OtherVersion',
+      { registration: { kind: 'registered', version: 2n, init_stage: 5n, is_ours: true, contract: '0x1' } },
+      { vip_version: 1n },
+    ],
+    [
+      'any version of the registration is good',
+      'score 6',
+      { registration: { kind: 'registered', version: 2n, init_stage: 5n, is_ours: true, contract: '0x1' } },
     ],
     ['the rollup is not registered yet', 'score 6', { registration: { kind: 'unregistered' } }],
   ];

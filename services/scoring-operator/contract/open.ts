@@ -79,8 +79,10 @@ export async function openEvm(config: EvmConfig, { log, metrics, signal }: Tools
 /** How often the chain is looked at while a tx is waited for, and how far its EVM index may lag. Milliseconds. */
 const [poll_ms, index_lag_ms] = [1_000, 30_000];
 
+type TxTimes = Pick<SendingConfig, 'TX_STUCK_SECONDS' | 'TX_GIVE_UP_SECONDS' | 'TX_GAS_MARGIN_PERCENT'>;
+
 /** The queue of the signer's txs, with the times of the settings. */
-export function openTxSender(evm: Evm, signer: Signer, config: SendingConfig, log: Tools['log']): TxSender {
+export function openTxSender(evm: Evm, signer: Signer, config: TxTimes, log: Tools['log']): TxSender {
   const { rpc, chain_id } = evm;
   return createTxSender({
     rpc,

@@ -156,10 +156,7 @@ export function createKubeApi(config: KubeConfig): KubeApi {
       };
       return ask(called('list', resource, namespace || '(all)'), () =>
         namespace === ''
-          ? objects.listCustomObjectForAllNamespaces(
-              { ...wanted, resourcePlural: resource.plural },
-              options(),
-            )
+          ? objects.listClusterCustomObject(wanted, options())
           : objects.listNamespacedCustomObject({ ...wanted, namespace }, options()),
       );
     },

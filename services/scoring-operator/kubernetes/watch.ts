@@ -143,8 +143,10 @@ export function watchObjects<T extends Listed>(options: WatchOptions<T>): Watche
   /** Compares a list with what is known; differences have to be gone after a while. */
   const check = async (): Promise<void> => {
     if (!isSynced) return;
-    const listed = (await list()).items;
-    const isBehind = (): boolean => listed.some((object) => isOlder(current, object));
+    const found = await list();
+    const listed = found.items;
+    const isBehind = (): boolean =>
+      listed.some((object) => isOlder(current, object)) || items().some((object) => isGone(object, found));
     if (!isBehind()) return;
     await new Promise((resolve) => setTimeout(resolve, grace_ms).unref());
     if (isStopped || !isBehind()) return;
@@ -176,6 +178,17 @@ export function watchObjects<T extends Listed>(options: WatchOptions<T>): Watche
       await current.stop();
     },
   };
+}
+
+/** Whether an object is known here that a list has no more: one that was made after the list is not meant. */
+function isGone<T extends Listed>(
+  { metadata }: T,
+  { metadata: { resourceVersion }, items }: ListOf<T>,
+): boolean {
+  const isThere = items.some(
+    (one) => one.metadata.name === metadata.name && one.metadata.namespace === metadata.namespace,
+  );
+  return !isThere && BigInt(metadata.resourceVersion) <= BigInt(resourceVersion);
 }
 
 /** Whether an informer lacks an object, or has an older version of it. */

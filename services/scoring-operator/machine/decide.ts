@@ -41,10 +41,16 @@ export function decide(observation: Observation, rules: Rules): Decision {
   if ('error' in contract)
     return wait('ContractUnreadable', `the contract cannot be read: ${contract.error}`);
   const seen: Seen = { l1, ...contract };
-  return checkRegistration(observation, seen) ?? checkStages(seen) ?? decideOpen(observation, rules, seen);
+  return (
+    checkRegistration(observation, rules, seen) ?? checkStages(seen) ?? decideOpen(observation, rules, seen)
+  );
 }
 
-function checkRegistration({ registration }: Observation, { init_stage, first_stage, stages }: Seen): Step {
+function checkRegistration(
+  { registration }: Observation,
+  { vip_version }: Rules,
+  { init_stage, first_stage, stages }: Seen,
+): Step {
   if (registration === undefined || registration.kind === 'unchecked' || registration.kind === 'unregistered')
     return undefined;
   if (registration.kind === 'error')
@@ -53,6 +59,11 @@ function checkRegistration({ registration }: Observation, { init_stage, first_st
     return alarm(
       'OtherContractRegistered',
       `the L1 has registered the contract ${registration.contract}, not this one`,
+    );
+  if (vip_version !== undefined && registration.version !== vip_version)
+    return alarm(
+      'OtherVersion',
+      `the L1 has version ${registration.version} of the registration in force, and the program is for version ${vip_version}`,
     );
   const first = init_stage ?? first_stage ?? stages[0]?.stage;
   if (first !== undefined && first > registration.init_stage)

@@ -138,6 +138,7 @@ async function lookAtRegistration(
     const key = parseAccount(registered, account_prefix) ?? registered.toLowerCase();
     return {
       kind: 'registered',
+      version: info.version,
       init_stage: info.init_stage,
       is_ours: key === parseAccount(contract.address, account_prefix),
       contract: registered,

@@ -19,6 +19,8 @@ export interface L1Stage {
 export type Registration =
   | {
       readonly kind: 'registered';
+      /** Of the registration in force. */
+      readonly version: bigint;
       readonly init_stage: bigint;
       /** Whether the contract registered is the one that is written to. */
       readonly is_ours: boolean;

@@ -59,6 +59,7 @@ export function programFile(
     rollup: isObject(rollup) ? { ...rollup, chain_id: spec.chainId } : rollup,
     indexers,
     bridge_id: spec.bridgeId,
+    vip_version: spec.vipVersion,
     contract: spec.contract.address,
     policy,
     approval: spec.finalize.approval,

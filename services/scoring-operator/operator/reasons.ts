@@ -45,6 +45,8 @@ export const reasons = [
   'InvalidProgram',
   'InvalidPolicy',
   'ConfigMapMissing',
+  'SecretMissing',
+  'JobNotStarting',
   'ChildConflict',
   'NotAllowed',
   'NoBalance',

@@ -1,3 +1,4 @@
+import { events } from '../kubernetes/api.js';
 import { applyChild } from './apply.js';
 import type { Controller } from './controller.js';
 import { drain, setFinalizers } from './drain.js';
@@ -16,6 +17,10 @@ import {
   phases,
   type ScoringProgram,
 } from './resource.js';
+import { type ChildEvent, type Waiting, waitingJobs, whyWaiting } from './waiting.js';
+
+/** While a Job has not started its program is looked at so often, in milliseconds. */
+const starting_ms = 5_000;
 
 /**
  * Brings the children and the status of one program to what they shall be. Level-based: it looks at what is, not at what
@@ -51,14 +56,33 @@ export async function reconcile(controller: Controller, key: string): Promise<nu
     else if (child !== undefined) present[phase] = child;
   }
   await removeOthers(controller, program);
+  const waiting = await lookForWaiting(controller, program, jobs, now);
   await report(controller, program, {
     ...input,
     gates: wanted,
     jobs,
+    waiting,
     conflicts,
     cronJobs: present,
   });
-  return refresh_ms;
+  // Nothing tells of a Job that goes on not starting, or of why.
+  const isStarting = phases.some(
+    (phase) => waitingJobs(jobs[phase].active, Number.POSITIVE_INFINITY).length > 0,
+  );
+  return isStarting ? starting_ms : refresh_ms;
+}
+
+/** Reads why Jobs do not start, only where one does not. */
+async function lookForWaiting(
+  { api }: Controller,
+  { metadata }: ScoringProgram,
+  jobs: Record<Phase, JobSummary>,
+  now: number,
+): Promise<Waiting | undefined> {
+  const late = phases.map((phase) => ({ phase, some: waitingJobs(jobs[phase].active, now) }));
+  if (late.every(({ some }) => some.length === 0)) return undefined;
+  const { items } = await api.list<ChildEvent>(events, metadata.namespace, { fieldSelector: 'type=Warning' });
+  return late.map(({ phase, some }) => whyWaiting(phase, some, items)).find((one) => one !== undefined);
 }
 
 /** What the Jobs shall run; what is known says it when that cannot be made. */

@@ -207,6 +207,8 @@ export interface Job {
   readonly metadata: Meta;
   readonly spec?: { readonly activeDeadlineSeconds?: number };
   readonly status?: {
+    /** Pods that run and are ready. */
+    readonly ready?: number;
     readonly startTime?: string;
     readonly completionTime?: string;
     readonly conditions?: readonly {

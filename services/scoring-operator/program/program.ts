@@ -172,6 +172,7 @@ interface ProgramJson {
   };
   readonly indexers?: Partial<Record<'block' | 'tx' | 'nft' | 'richlist', string>>;
   readonly bridge_id: number | 'auto' | 'none';
+  readonly vip_version?: number;
   readonly contract: string;
   readonly policy: string | Record<string, unknown>;
   readonly approval: 'Automatic' | 'Manual';
@@ -219,6 +220,7 @@ function withTypes(json: ProgramJson, folder: string): Program {
       approved_stage: stage(json.approved_stage),
       allow_empty: json.allow_empty.map(BigInt),
       stop_at_stage: stage(json.stop_at_stage),
+      vip_version: stage(json.vip_version),
     },
     start_stage: stage(json.start_stage),
     poll_seconds: json.poll_seconds,
