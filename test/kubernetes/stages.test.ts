@@ -148,7 +148,7 @@ describe('stages in a cluster', function () {
     await world.ends(a, 'Complete');
     await world.ends(b, 'Complete');
     clearInterval(watching);
-    const both = [...podsOf(a), ...podsOf(b)];
+    const both = [...world.podsOf(a), ...world.podsOf(b)];
     assert.equal(both.length, 2);
     for (const { name } of both)
       assert.ok(holders.has(name), `${name} never held the Lease: ${[...holders]}`);
