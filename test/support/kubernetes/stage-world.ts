@@ -12,23 +12,16 @@ import { loadRecording } from '../../../tools/replay/recording.js';
 import { eventually } from '../block.js';
 import { testDatabase, uniquePrefix } from '../database.js';
 import { deployKind, plainContract } from '../score-contract.js';
+import { l1InStage } from '../scoring/l1.js';
+import { interval, questFile, start } from '../scoring/recorded-stages.js';
 import { serveClickHouse } from './clickhouse.js';
 import { type Kubelet, type RunningPod, startKubelet } from './kubelet.js';
 import { makeNamespace, type TestNamespace } from './namespace.js';
 import { type OperatorProcess, startOperatorProcess } from './operator-process.js';
 import { sampleProgram } from './programs.js';
 
-/** The first stage lies in the recording. */
-const [start, interval] = [Date.UTC(2026, 10, 21, 9, 18) / 1000, 130];
-
 /** How long a stage lasts as the L1 says while it runs: its end no test lives to see. */
 export const longest = 1_000_000;
-
-/** Enough addresses for a dozen txs. */
-const quest = Array.from(
-  { length: 60 },
-  (_, index) => `0x${(index + 1).toString(16).padStart(40, 'c')},${index + 7}`,
-);
 
 const policy = `version: 1
 name: in_cluster
@@ -99,19 +92,7 @@ export async function startStageWorld(): Promise<StageWorld> {
   const tables = await serveClickHouse(database);
   const l1 = await startSimulatedL1({
     module: { address: '0x1', name: 'vip', prefix: 'initia' },
-    state: {
-      chain_id: 'l1-1',
-      stage: 5n,
-      stage_start_time: start,
-      stage_end_time: start + interval,
-      stage_interval: interval,
-      challenge_period: interval,
-      time: start + 10,
-      height: 1,
-      bridges: [],
-      last_submitted_stage: 0n,
-      total_l2_scores: 0n,
-    },
+    state: l1InStage(5n, start, interval),
   });
   const clock = setInterval(() => l1.advance(1), 100);
   const space = await makeNamespace();
@@ -131,7 +112,7 @@ export async function startStageWorld(): Promise<StageWorld> {
     namespace,
     body: {
       metadata: { name: 'policy' },
-      data: { 'policy.yaml': policy, 'quest.csv': `address,score\n${quest.join('\n')}\n` },
+      data: { 'policy.yaml': policy, 'quest.csv': questFile },
     },
   });
   const operator = await startOperatorProcess(space, {
