@@ -16,6 +16,7 @@ import { loadSigning, signingSettings } from '../../services/scoring-operator/pr
 import { type OpenProgram, openProgram } from '../../services/scoring-operator/program/open.js';
 import { loadProgram, type Program, rereadRules } from '../../services/scoring-operator/program/program.js';
 import { makeTables } from '../../services/scoring-operator/tables.js';
+import { clientSecurity } from '../transport.js';
 import { dryRunText } from './dry-run.js';
 import { forgetStage } from './forget.js';
 import { progressBar, type Screen, stepLine } from './print.js';
@@ -121,6 +122,7 @@ function open(
     database_name,
     log,
     metrics: createMetrics(),
+    security: clientSecurity(),
     phases: { score: true, finalize: true },
     rules: rereadRules(path, program.rules, (message) => log.error(message)),
     onProgress: bar.show,

@@ -7,6 +7,7 @@ import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
 import type { Program } from '../../services/scoring-operator/program/program.js';
 import { scoringService } from '../../services/scoring-operator/rpc.js';
+import { clientSecurity } from '../transport.js';
 import { findProgram } from './find-program.js';
 import { group, table, time } from './print.js';
 
@@ -27,7 +28,9 @@ const patience_ms = 30_000;
  */
 export async function showText(program: Program, what: string, where: Where): Promise<string> {
   const client =
-    'address' in where ? connectRpc(ScoringServiceClient, where.address) : await localClient(program, where);
+    'address' in where
+      ? connectRpc(ScoringServiceClient, where.address, clientSecurity())
+      : await localClient(program, where);
   try {
     if (/^\d+$/.test(what)) return await stageText(client, what);
     if (what === 'status') return await statusText(client);

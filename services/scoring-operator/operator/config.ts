@@ -47,6 +47,11 @@ export const operatorSettings = {
     default: '',
     parse: (text: string): string => (text === '' ? '' : asName(text)),
   },
+  JOB_TLS_SECRET: {
+    doc: 'Secret with tls.crt, tls.key and ca.crt, in every namespace of ScoringPrograms: the certificate that Jobs show to services that want one. Unset: Jobs speak to them in plain text.',
+    default: '',
+    parse: (text: string): string => (text === '' ? '' : asName(text)),
+  },
   JOB_LOG_LEVEL: { ...logSettings.LOG_LEVEL, doc: 'LOG_LEVEL of the pods of Jobs.' },
   LEADER_LEASE_NAME: {
     doc: 'Name of the Lease that decides which of several operators works.',

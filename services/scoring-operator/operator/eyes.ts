@@ -4,6 +4,7 @@ import { messageOf, UserError } from '../../common/errors.js';
 import { stopAll } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
+import type { ClientSecurity } from '../../common/rpc/transport.js';
 import { createScoreContract } from '../contract/client.js';
 import { fetchPrices, offerPrice } from '../contract/fees.js';
 import { openEvm } from '../contract/open.js';
@@ -34,6 +35,8 @@ export interface Sight {
   readonly database_name: string;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** How the services are spoken to; default: in plain text. */
+  readonly security?: ClientSecurity;
   /** Clients of services in the same process, for tests. */
   readonly clients?: FactClients;
 }
@@ -150,6 +153,7 @@ export async function openEyes(
       metrics,
       phases: { score: false, finalize: false },
       is_read_only: true,
+      security: sight.security,
       ...(sight.clients === undefined ? {} : { clients: sight.clients }),
     });
     stops.push(opened.close);

@@ -5,6 +5,7 @@ import { type Stoppable, stopAll } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { Readiness } from '../../common/ops.js';
+import type { ClientSecurity } from '../../common/rpc/transport.js';
 import { createKubeApi, cronJobs, jobs } from '../kubernetes/api.js';
 import { acquireLease, leaseTimes } from '../kubernetes/lease.js';
 import { createQueue } from '../kubernetes/queue.js';
@@ -21,7 +22,7 @@ import { reconcile } from './reconcile.js';
 import { type CronJob, childSelector, type Job, keyOf, labels, type ScoringProgram } from './resource.js';
 
 export interface OperatorOptions {
-  readonly config: OperatorConfig;
+  readonly config: OperatorConfig & { readonly GRPC_TLS_SERVER_NAME: string };
   readonly kube: KubeConfig;
   /** Namespace of the operator itself, where its Lease is. */
   readonly namespace: string;
@@ -36,6 +37,7 @@ export interface OperatorOptions {
   readonly database_name: string;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly security?: ClientSecurity;
   readonly clients?: FactClients;
 }
 
@@ -187,6 +189,10 @@ function startLeading(options: LeadOptions): Stoppable & { readonly synced: Prom
       serviceAccountName: config.JOB_SERVICE_ACCOUNT,
       logLevel: config.JOB_LOG_LEVEL,
       leaseNamespace: config.JOB_LEASE_NAMESPACE || namespace,
+      tls:
+        config.JOB_TLS_SECRET === ''
+          ? undefined
+          : { secretName: config.JOB_TLS_SECRET, serverName: config.GRPC_TLS_SERVER_NAME },
     },
     record: createRecorder(api, identity, log),
     metrics: operator_metrics,

@@ -9,6 +9,7 @@ import { stopAll } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import { connectRpc } from '../../common/rpc/client.js';
+import type { ClientSecurity } from '../../common/rpc/transport.js';
 import { createScoreContract } from '../contract/client.js';
 import { type Evm, openContract, openEvm } from '../contract/open.js';
 import { createL1Client, systemClock } from '../l1/client.js';
@@ -39,6 +40,8 @@ export interface OpenOptions {
   readonly is_read_only?: boolean;
   /** Clients of services in the same process; default: those at the program's addresses. */
   readonly clients?: FactClients;
+  /** How the services are spoken to; default: in plain text. */
+  readonly security?: ClientSecurity | undefined;
   readonly signal?: AbortSignal;
   readonly onStep?: Machine['onStep'];
   readonly onProgress?: Machine['onProgress'];
@@ -78,7 +81,7 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
     stops.push(opened.close);
     const { contract, sender, chain_id, chainIds, account } = opened;
 
-    const clients = options.clients ?? connectAll(program);
+    const clients = options.clients ?? connectAll(program, options.security);
     if (options.clients === undefined)
       stops.push(async () =>
         Object.values(clients).forEach((client) => {
@@ -178,12 +181,12 @@ async function openReadOnly(
   };
 }
 
-function connectAll({ indexers }: Program): FactClients {
+function connectAll({ indexers }: Program, security?: ClientSecurity): FactClients {
   return {
-    block: connectRpc(BlockServiceClient, indexers.block),
-    tx: connectRpc(TxServiceClient, indexers.tx),
-    nft: connectRpc(NftServiceClient, indexers.nft),
-    richlist: connectRpc(RichlistServiceClient, indexers.richlist),
+    block: connectRpc(BlockServiceClient, indexers.block, security),
+    tx: connectRpc(TxServiceClient, indexers.tx, security),
+    nft: connectRpc(NftServiceClient, indexers.nft, security),
+    richlist: connectRpc(RichlistServiceClient, indexers.richlist, security),
   };
 }
 
