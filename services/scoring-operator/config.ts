@@ -6,7 +6,8 @@ import {
   type Settings,
   type ValuesOf,
 } from '../common/config.js';
-import { databaseSettings, logSettings, serverSettings } from '../common/settings.js';
+import { checkTransport } from '../common/rpc/transport.js';
+import { databaseSettings, logSettings, serverSettings, transportSettings } from '../common/settings.js';
 import { operatorSettings } from './operator/config.js';
 import { signingSettings } from './program/config.js';
 
@@ -15,6 +16,7 @@ export const scoringSettings = {
   ...logSettings,
   ...databaseSettings,
   ...serverSettings,
+  ...transportSettings,
   ...signingSettings,
   SCORING_PROGRAM: {
     doc: 'Path of the program: YAML or JSON with the L1, the rollup, the contract, the policy and the rules. May be unset where KUBERNETES_OPERATOR is true.',
@@ -35,7 +37,7 @@ export type ScoringConfig = ValuesOf<typeof scoringSettings>;
 /** What settings have to be together. */
 export function checkScoring(values: RightValues<typeof scoringSettings>): string[] {
   const { KUBERNETES_OPERATOR, SCORING_PROGRAM, ROLE, JOB_IMAGE, CLICKHOUSE_URL } = values;
-  const mistakes: string[] = [];
+  const mistakes = checkTransport(values);
   if (SCORING_PROGRAM === '' && !KUBERNETES_OPERATOR)
     mistakes.push(
       'SCORING_PROGRAM is not set: must be the path of a program, unless KUBERNETES_OPERATOR is true',

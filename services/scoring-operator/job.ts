@@ -7,6 +7,7 @@ import { messageOf, UserError } from '../common/errors.js';
 import { createLog, type Log } from '../common/log.js';
 import { createMetrics } from '../common/metrics.js';
 import { isMainModule } from '../common/paths.js';
+import { checkTransport, openTransport } from '../common/rpc/transport.js';
 import { jobSettings } from './job-settings.js';
 import { createKubeApi, loadKubeConfig } from './kubernetes/api.js';
 import { acquireLease, type HeldLease, leaseTimes } from './kubernetes/lease.js';
@@ -50,11 +51,12 @@ export async function runJob(
   try {
     const phases = phasesOf[args[0] ?? ''];
     if (phases === undefined || args.length !== 1) throw new UserError('say what to do: score or finalize');
-    const config = loadSettings(jobSettings, env, ({ SCORING_PROGRAM, SCORING_PROGRAM_TEXT }) =>
-      (SCORING_PROGRAM === '') === (SCORING_PROGRAM_TEXT === '')
+    const config = loadSettings(jobSettings, env, (values) => [
+      ...checkTransport({ ...values, MAX_CONNECTION_AGE_MS: 0 }),
+      ...((values.SCORING_PROGRAM === '') === (values.SCORING_PROGRAM_TEXT === '')
         ? ['exactly one of SCORING_PROGRAM and SCORING_PROGRAM_TEXT has to be set']
-        : [],
-    );
+        : []),
+    ]);
     log.level = config.LOG_LEVEL;
     const program =
       config.SCORING_PROGRAM === ''
@@ -80,6 +82,8 @@ async function pass(
   log: Log,
   signal: AbortSignal,
 ): Promise<number> {
+  const metrics = createMetrics();
+  const transport = openTransport({ ...config, MAX_CONNECTION_AGE_MS: 0 }, log, metrics);
   const database = await openDatabase({ ...config, DATA_DIR: join(config.DATA_DIR, 'scoring') });
   try {
     const opened = await openProgram(program, {
@@ -87,7 +91,8 @@ async function pass(
       database,
       database_name: await makeTables(database, config),
       log,
-      metrics: createMetrics(),
+      metrics,
+      security: transport.client,
       phases,
       signal,
     });
@@ -102,6 +107,7 @@ async function pass(
       await opened.close();
     }
   } finally {
+    transport.close();
     await database.close();
   }
 }

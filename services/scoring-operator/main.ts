@@ -9,6 +9,7 @@ import { createMetrics, type Metrics } from '../common/metrics.js';
 import { allReady, type Readiness, serveOps } from '../common/ops.js';
 import { isMainModule } from '../common/paths.js';
 import { type ServedService, serveRpc } from '../common/rpc/server.js';
+import { openTransport, type Transport } from '../common/rpc/transport.js';
 import { checkScoring, type ScoringConfig, scoringSettings } from './config.js';
 import { runLoop } from './machine/loop.js';
 import type { Rules } from './machine/rules.js';
@@ -32,6 +33,8 @@ export interface ScoringDependencies {
   readonly metrics: Metrics;
   /** What gRPC listens on. */
   readonly addresses: readonly string[];
+  /** Default: plain text. */
+  readonly transport?: Transport | undefined;
   /** Clients of services in the same process. */
   readonly clients?: FactClients;
   readonly signal?: AbortSignal;
@@ -67,6 +70,7 @@ export async function startScoring(dependencies: ScoringDependencies): Promise<S
     phases: { score: true, finalize: true },
     is_read_only: !isRunning,
     rules: dependencies.rules,
+    security: dependencies.transport?.client,
     onStep: (step) => {
       keeper.onStep(step);
       dependencies.onStep?.(step);
@@ -87,10 +91,12 @@ export async function startScoring(dependencies: ScoringDependencies): Promise<S
     account_prefix: program.rollup.account_prefix,
     status: () => keeper.status,
   });
-  const server = await serveRpc([service], dependencies.addresses).catch(async (error: unknown) => {
-    await opened.close();
-    throw error;
-  });
+  const server = await serveRpc([service], dependencies.addresses, dependencies.transport).catch(
+    async (error: unknown) => {
+      await opened.close();
+      throw error;
+    },
+  );
   const options = { poll_ms: program.poll_seconds * 1_000, longest_ms, onFailure: keeper.onFailure };
   const work = isRunning ? runLoop(machine, options, stopping.signal) : Promise.resolve();
   server.setServing(true);
@@ -154,10 +160,19 @@ async function main(): Promise<void> {
     const stops: (() => Promise<unknown>)[] = [];
     const ops = await serveOps(config.HOST, config.OPS_PORT, metrics, () => allReady(readiness)());
     stops.push(() => ops.close());
+    const transport = openTransport(config, log, metrics);
+    stops.push(async () => transport.close());
     const database = await openDatabase({ ...config, DATA_DIR: join(config.DATA_DIR, 'scoring') });
     stops.push(() => database.close());
     if (config.KUBERNETES_OPERATOR) {
-      const operator = runOperator({ config, env: process.env, database, log, metrics });
+      const operator = runOperator({
+        config,
+        env: process.env,
+        database,
+        log,
+        metrics,
+        security: transport.client,
+      });
       readiness['operator'] = operator.readiness;
       stops.push(() => operator.stop());
     }
@@ -168,7 +183,7 @@ async function main(): Promise<void> {
       const addresses = [`${config.HOST}:${config.GRPC_PORT}`];
       const rules = rereadRules(config.SCORING_PROGRAM, program.rules, (message) => log.error(message));
       const scoring = await startOnceReachable(
-        { config, program, rules, database, log, metrics, addresses },
+        { config, program, rules, database, log, metrics, addresses, transport },
         signal,
         (why) => {
           reason = why;

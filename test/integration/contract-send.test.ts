@@ -395,6 +395,24 @@ describe('sending scores', function () {
       assert.deepEqual(told, [...way('update'), ...way('finalize')]);
     });
 
+    it('does not ask one that sends to another chain', async () => {
+      const address = await deployKind(anvil, 'ours', 5n);
+      proxy.meddle = ({ method }) => {
+        if (/signTransaction/.test(method))
+          return { error: { code: -32_601, message: 'the method does not exist' } };
+        return method === 'eth_chainId' ? { result: '0x5' } : undefined;
+      };
+      const signer = await createRemoteSigner(proxy.url, account);
+      const { sender } = clientOf(anvil.url, address, { ...options, signer });
+      const before = await countTxs();
+      const hooks = recordingHooks();
+      await assert.rejects(
+        sender.sendScores(5n, scoresOf(1), hooks),
+        failed('refused', /sends to EVM chain id 5, and the rollup has 31337/),
+      );
+      assert.deepEqual([hooks.told, await countTxs()], [[], before]);
+    });
+
     it('takes no other tx for the one that was asked for', async () => {
       const address = await deployKind(anvil, 'ours', 5n);
       const tx = { chainId: 31_337, nonce: 0, gasLimit: 21_000, gasPrice: 0, type: 0, to: addressOf(1) };

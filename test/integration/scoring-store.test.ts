@@ -11,11 +11,14 @@ import { explain } from '../../services/scoring-operator/policy/explain.js';
 import type { Facts } from '../../services/scoring-operator/policy/facts.js';
 import { hashOfScores } from '../../services/scoring-operator/policy/list.js';
 import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
+import { type Program, programOf } from '../../services/scoring-operator/program/program.js';
 import { scoringService } from '../../services/scoring-operator/rpc.js';
+import { readFacts } from '../../services/scoring-operator/store/facts.js';
 import { readPrograms } from '../../services/scoring-operator/store/read.js';
 import type { Run, StageTx } from '../../services/scoring-operator/store/rows.js';
 import { openScoringStore, type ScoringStore } from '../../services/scoring-operator/store/store.js';
 import { makeTables } from '../../services/scoring-operator/tables.js';
+import { forgetStage } from '../../tools/score/forget.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 
 const largest = 2n ** 64n - 1n;
@@ -105,6 +108,10 @@ describe('the tables and the API of the scoring operator', function () {
     await again.saveRun({ ...run, is_verified: true, is_finalized: true });
     assert.deepEqual(await store.run(run.stage), { ...run, is_verified: true, is_finalized: true });
     assert.deepEqual(await store.runs(), [{ ...run, is_verified: true, is_finalized: true }]);
+    // Two processes at once: the later of them counts, whoever had begun first.
+    await store.saveRun({ ...run, error: 'later' });
+    assert.deepEqual(await again.run(run.stage), { ...run, error: 'later' });
+    await again.saveRun({ ...run, is_verified: true, is_finalized: true });
     await again.saveTx(tx);
     await again.saveTx({ ...tx, state: 'mined', height: 5, gas_used: largest });
     assert.deepEqual(await store.txs(run.stage), [{ ...tx, state: 'mined', height: 5, gas_used: largest }]);
@@ -258,6 +265,69 @@ describe('the tables and the API of the scoring operator', function () {
         { rule: 'sent', account_count: 1, left_out: 1, location: '', sha256: '', bytes: 0, etag: '' },
       ]);
     }
+  });
+
+  it('tell what was measured last of a list that came out the same twice', async () => {
+    const stage = 40n;
+    const window = { ...run.window, stage };
+    const measured = (rule: string, accounts: readonly number[]): Facts => ({
+      window,
+      to_hash: 'EF'.repeat(32),
+      measures: new Map([
+        [
+          rule,
+          {
+            values: new Map(accounts.map((n) => [address(n).slice(2), BigInt(n)])),
+            denominator: 1n,
+            left_out: 0,
+          },
+        ],
+      ]),
+    });
+    const own = { ...run, stage, window, to_hash: 'EF'.repeat(32) };
+    const source = { database, database_name: name, program };
+    for (const facts of [measured('first', [1, 2]), measured('second', [2]), measured('first', [3])]) {
+      await store.saveFacts(stage, own.list_hash, facts);
+      assert.deepEqual(await readFacts(source, own, undefined, {}), facts);
+    }
+  });
+
+  it('forget a stage that was believed wrongly, unless a tx was sent for it', async () => {
+    const contract = `0x${'e'.repeat(40)}`;
+    const own = await openScoringStore(database, name, `77/${contract}`);
+    const file = (evm_chain_id?: number): Program =>
+      programOf(
+        {
+          l1: { urls: ['http://l1'], module: '0x1' },
+          rollup: { json_rpc_urls: ['http://n'], ...(evm_chain_id === undefined ? {} : { evm_chain_id }) },
+          contract,
+          policy: 'p.yaml',
+        },
+        'of the test',
+        '/',
+      );
+    const forget = (stage: string, program = file()) => forgetStage(program, stage, database, name);
+    await assert.rejects(forget('9'), /nothing was done for the contract/);
+    await own.logDecision({ at: 1, kind: 'wait', reason: 'R', message: 'm', stage: 0n });
+    await own.noteStage({ stage: 8n, start_time: 100, end_time: 200 });
+    await own.noteStage({ stage: 9n, start_time: 200, end_time: 300 });
+    await own.saveTx({ ...tx, stage: 8n, state: 'replaced' });
+    await own.saveTx({ ...tx, stage: 8n, nonce: 5 });
+    await assert.rejects(forget('x'), /number of a stage/);
+    await assert.rejects(forget('7'), /never seen in stage 7/);
+    await assert.rejects(forget('8'), /for stage 8 1 txs were sent/);
+    assert.match(await forget('9'), /^forgotten: stage 9 from 1970-01-01T00:03:20Z .* of 77\//);
+    const left = [{ stage: 8n, start_time: 100, end_time: 200 }];
+    assert.deepEqual(await own.seenStages(), left);
+    await assert.rejects(forget('9'), /never seen in stage 9/);
+    await own.noteStage({ stage: 9n, start_time: 250, end_time: 300 });
+    assert.equal((await own.seenStages()).length, 2, 'it may be seen again');
+
+    const other = await openScoringStore(database, name, `78/${contract}`);
+    await other.logDecision({ at: 1, kind: 'wait', reason: 'R', message: 'm', stage: 0n });
+    await assert.rejects(forget('9'), /say which in the program/);
+    await assert.rejects(forget('9', file(7)), /nothing was done/);
+    assert.match(await forget('9', file(77)), /forgotten/);
   });
 
   it('refuse what cannot be', async () => {

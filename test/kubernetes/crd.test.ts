@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { ApiError } from '../../services/scoring-operator/kubernetes/api.js';
-import { programs } from '../../services/scoring-operator/operator/reconcile.js';
+import { programs } from '../../services/scoring-operator/operator/controller.js';
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespace.js';
 import { sampleProgram, sampleSpec } from '../support/kubernetes/programs.js';
@@ -146,8 +146,15 @@ describe('ScoringProgram as the API server has it', () => {
     const { spec } = await space.create(sampleProgram(name, { podTemplate: pod }));
     assert.deepEqual(spec.podTemplate, { image: 'a' });
     assert.deepEqual(
-      [spec.suspend, spec.vipVersion, spec.startStage, spec.pollSeconds, spec.contract.vm],
-      [false, 1, 1, 30, 'evm'],
+      [
+        spec.suspend,
+        spec.vipVersion,
+        spec.startStage,
+        spec.pollSeconds,
+        spec.contract.vm,
+        spec.countIntervals,
+      ],
+      [false, 1, 1, 30, 'evm', false],
     );
     const run = {
       timeZone: 'Etc/UTC',

@@ -8,7 +8,7 @@ import {
   jobs,
   leases,
 } from '../../services/scoring-operator/kubernetes/api.js';
-import { programs } from '../../services/scoring-operator/operator/reconcile.js';
+import { programs } from '../../services/scoring-operator/operator/controller.js';
 import { eventually } from '../support/block.js';
 import { testDatabase } from '../support/database.js';
 import { type ClickHouseServer, serveClickHouse } from '../support/kubernetes/clickhouse.js';

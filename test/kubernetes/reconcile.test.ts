@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import { BatchV1Api } from '@kubernetes/client-node';
 import { cronJobs, events } from '../../services/scoring-operator/kubernetes/api.js';
 import type { Condition, ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { eventually } from '../support/block.js';
@@ -57,7 +59,8 @@ describe('the operator makes of a program what it shall be', function () {
   before(async () => {
     space = await makeNamespace();
     tables = await serveClickHouse(await testDatabase());
-    operator = await startOperatorProcess(space, { CLICKHOUSE_URL: tables.url });
+    // Nothing here is about leadership, which a busy machine would take away.
+    operator = await startOperatorProcess(space, { CLICKHOUSE_URL: tables.url, LEADER_LEASE_SECONDS: '60' });
     await eventually(() => operator.ready(), 'the operator to be ready');
   });
   after(async function () {
@@ -182,6 +185,47 @@ describe('the operator makes of a program what it shall be', function () {
         before.score.metadata.uid,
       'the CronJob to be made again',
     );
+  });
+
+  it('takes out what somebody else has added to what runs, and leaves the rest of the object alone', async () => {
+    const times = async (): Promise<number> =>
+      (await eventsOf('first', 'DriftRepaired')).reduce((sum, { series }) => sum + (series?.count ?? 1), 0);
+    const told = await times();
+    const clean = (await children('first')).score.spec;
+    const add = (path: string, value: unknown) => ({ op: 'add', path: `/spec/${path}`, value });
+    const pod = 'jobTemplate/spec/template/spec';
+    const container = `${pod}/containers/0`;
+    const additions: Readonly<Record<string, object>> = {
+      'a variable': add(`${container}/env/-`, { name: 'NODE_OPTIONS', value: '--require /tmp/evil.js' }),
+      variables: add(`${container}/envFrom`, [{ configMapRef: { name: 'evil' } }]),
+      'a command': add(`${container}/command`, ['sh', '-c', 'true']),
+      'a hook': add(`${container}/lifecycle`, { postStart: { exec: { command: ['sh'] } } }),
+      'a container before': add(`${pod}/initContainers`, [{ name: 'evil', image: 'evil' }]),
+      'a container beside': add(`${pod}/containers/-`, { name: 'evil', image: 'evil' }),
+      'a volume': add(`${pod}/volumes/-`, { name: 'evil', emptyDir: {} }),
+      'a node': add(`${pod}/nodeName`, 'evil'),
+      'more pods': add('jobTemplate/spec/parallelism', 2),
+    };
+    const objects = space.plane.config().makeApiClient(BatchV1Api);
+    for (const [what, patch] of Object.entries(additions)) {
+      await objects.patchNamespacedCronJob({ namespace: space.name, name: 'first-score', body: [patch] });
+      await eventually(
+        async () => isDeepStrictEqual((await children('first')).score.spec, clean),
+        `${what} to be taken out`,
+        20_000,
+      );
+    }
+    await eventually(
+      async () => (await times()) >= told + Object.keys(additions).length,
+      'each of them to be told',
+    );
+    const mark = { metadata: { annotations: { 'example.org/cost-centre': '7' } } };
+    await space.api.merge(cronJobs, space.name, 'first-score', mark);
+    await space.patch('first', { metadata: { annotations: { touched: 'again' } } });
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    const left = (await children('first')).score;
+    assert.equal(left.metadata.annotations?.['example.org/cost-centre'], '7');
+    assert.deepEqual(left.spec, clean);
   });
 
   it('leaves alone what is as it shall be', async () => {

@@ -9,7 +9,7 @@ import { computeScores } from '../../services/scoring-operator/policy/compute.js
 import { gatherFacts } from '../../services/scoring-operator/policy/gather/gather.js';
 import { loadPolicy } from '../../services/scoring-operator/policy/load.js';
 import { findWindow } from '../../services/scoring-operator/policy/window.js';
-import type { Anvil } from '../../tools/dev/anvil.js';
+import { type Anvil, startAnvil } from '../../tools/dev/anvil.js';
 import { type Indexers, startIndexers } from '../../tools/dev/indexers.js';
 import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
@@ -68,7 +68,7 @@ describe('weft score as a process of its own', function () {
   function prepare(contract: string, name: string, more: Readonly<Record<string, unknown>> = {}) {
     const program = {
       l1: { urls: [l1.url], module: module.address, standstill_seconds: 3 },
-      rollup: { json_rpc_urls: [anvil.url] },
+      rollup: { json_rpc_urls: [anvil.url], evm_chain_id: 31_337 },
       indexers: indexers.addresses,
       contract,
       policy: 'policy.yaml',
@@ -105,6 +105,11 @@ describe('weft score as a process of its own', function () {
     const stage_start_time = start + Number(stage - first) * interval;
     Object.assign(l1.state, { stage, stage_start_time, stage_end_time: stage_start_time + interval });
     l1.state.time = stage_start_time + seconds;
+    l1.state.past = new Map();
+    for (let past = first; past < stage; past++) {
+      const start_time = start + Number(past - first) * interval;
+      l1.state.past.set(past, { start_time, end_time: start_time + interval });
+    }
     l1.isStanding = false;
     return setInterval(() => l1.advance(0.1), 200);
   }
@@ -254,6 +259,47 @@ describe('weft score as a process of its own', function () {
       clearInterval(clock);
       l1.fault = 'none';
       l1.state.bridges = [];
+    }
+  });
+
+  it('sends nothing to a chain that is not the indexed one, whichever URL leads there', async () => {
+    const contract = await deployKind(anvil, 'ours', 5n);
+    const other = await startAnvil({ chain_id: 5 });
+    const sent = () => anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest');
+    const before = await sent();
+    const clock = inStage(6n, 30);
+    try {
+      const chains = async (name: string, rollup: object): Promise<string> =>
+        end(prepare(contract, name, { rollup }).start('--once'), 1);
+      const own = { json_rpc_urls: [anvil.url] };
+      assert.match(await chains('chain-unsaid', own), /ALARM.*31337.*minievm-rec-1.*\(OtherChain\)/);
+      assert.match(
+        await chains('chain-index', { ...own, chain_id: 'else-1' }),
+        /ALARM.*for else-1.*OtherChain/,
+      );
+      assert.match(await chains('chain-said', { ...own, evm_chain_id: 5 }), /EVM_CHAIN_ID is 5/);
+      const second = { json_rpc_urls: [anvil.url, other.url], evm_chain_id: 31_337 };
+      assert.match(await chains('chain-second', second), /ALARM.*EVM chain id 5.*OtherChain/);
+      assert.equal(await sent(), before);
+    } finally {
+      clearInterval(clock);
+      await other.stop();
+    }
+  });
+
+  it('waits for a person where nobody says when a stage was, or counts back where that is allowed', async () => {
+    const contract = await deployKind(anvil, 'ours', 5n);
+    const clock = inStage(7n, 30);
+    l1.state.past = new Map();
+    const sent = () => anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest');
+    const before = await sent();
+    try {
+      assert.match(await end(prepare(contract, 'cold').start('--once'), 1), /stage 5 was.*\(WindowUnknown\)/);
+      assert.equal(await sent(), before);
+      await end(prepare(contract, 'cold', { count_intervals: true }).start('--once'), 0);
+      await judge(contract, [5n, 6n]);
+    } finally {
+      clearInterval(clock);
     }
   });
 

@@ -101,7 +101,6 @@ const look: Look = {
   txs: new Map([[6n, [tx]]]),
   signer: { balance: 5n, gas_price: 1n },
   rollup_height: 510,
-  vip_version: 1n,
 };
 const input: GateInput = {
   spec,
@@ -129,7 +128,11 @@ describe('the gates of CronJobs', () => {
       'InvalidPolicy',
       { problem: { reason: 'InvalidPolicy', message: '', isLasting: true } },
     ],
-    ['another registration is in force', 'OtherVersion', withLook({ vip_version: 2n })],
+    [
+      'another registration is in force',
+      'OtherVersion',
+      withLook({ decision: { kind: 'alarm', reason: 'OtherVersion', message: 'why' } }),
+    ],
     ['a score Job runs', 'ScoreJobActive', { active: { score: 1, finalize: 0 } }],
     ['approval is missing', 'ApprovalNeeded', withLook({ decision: wait('ApprovalNeeded') })],
     ['the margin is not over', 'MarginNotOver', withLook({ decision: wait('MarginNotOver') })],
@@ -244,7 +247,12 @@ describe('conditions', () => {
       'True DeadlineAtRisk',
       observed({ l1: { ...look.observation.l1, l1_time: 99_000 } as never }),
     ],
-    ['another version', 'Ready', 'False OtherVersion', withLook({ vip_version: 3n })],
+    [
+      'another version',
+      'Ready',
+      'False OtherVersion',
+      withLook({ decision: { kind: 'alarm', reason: 'OtherVersion', message: 'why' } }),
+    ],
     ['it is suspended', 'Ready', 'False Suspended', withSpec({ suspend: true })],
     ['a stage may be finalized', 'FinalizationPending', 'True ReadyToFinalize', {}],
     [

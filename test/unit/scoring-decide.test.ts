@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { derivedChainId } from '../../services/scoring-operator/contract/chain-id.js';
+import type { ChainFacts, WantedChain } from '../../services/scoring-operator/machine/chain.js';
 import { decide, isClosable } from '../../services/scoring-operator/machine/decide.js';
 import { differences } from '../../services/scoring-operator/machine/differences.js';
 import { exitCodeOf, pause } from '../../services/scoring-operator/machine/loop.js';
@@ -55,6 +57,17 @@ const contractOf = (stages: readonly ReturnType<typeof open>[], is_allowed = tru
   contract: { init_stage, stages, is_allowed },
 });
 
+const chainOf = (
+  evm: readonly (readonly [string, bigint])[],
+  wanted: Partial<WantedChain> = {},
+  indexed: ChainFacts['indexed'] = 'r-1',
+): Partial<Observation> => ({
+  chain: {
+    facts: { evm: new Map(evm), indexed },
+    wanted: { chain_id: '', evm_chain_id: undefined, ...wanted },
+  },
+});
+
 describe('what is decided', () => {
   const cases: readonly [string, string, Partial<Observation>, Partial<Rules>?][] = [
     ['a stage that is over is scored', 'score 6', {}],
@@ -64,6 +77,41 @@ describe('what is decided', () => {
       'the L1 names a stage that has not begun by its own time',
       'wait L1Unreadable',
       { runs: [verified], l1: { ...l1, l1_time: 999 } },
+    ],
+    [
+      'a node is of another chain than the index',
+      'alarm OtherChain',
+      {
+        contract: { error: 'no contract' },
+        ...chainOf([
+          ['a', derivedChainId('r-1')],
+          ['b', 5n],
+        ]),
+      },
+    ],
+    ['every node is of the chain of the index', 'score 6', chainOf([['a', derivedChainId('r-1')]])],
+    [
+      'the nodes are of the chain that a person has said',
+      'score 6',
+      chainOf([['a', 5n]], { evm_chain_id: 5n }),
+    ],
+    [
+      'the nodes are of the chain of the index, and a person has said another',
+      'alarm OtherChain',
+      chainOf([['a', derivedChainId('r-1')]], { evm_chain_id: 5n }),
+    ],
+    [
+      'the index is of another chain than the program',
+      'alarm OtherChain',
+      chainOf([['a', derivedChainId('r-1')]], { chain_id: 'r-2' }),
+    ],
+    ['the index has no chain yet', 'wait ChainUnknown', chainOf([['a', 5n]], {}, '')],
+    ['the index does not say its chain', 'wait ChainUnknown', chainOf([['a', 5n]], {}, { error: 'down' })],
+    ['no node says its chain', 'wait ChainUnknown', { runs: [verified], ...chainOf([]) }],
+    [
+      'the index is silent, and a node is of another chain than the program',
+      'alarm OtherChain',
+      chainOf([['a', 5n]], { chain_id: 'r-1' }, { error: 'down' }),
     ],
     ['the contract cannot be read', 'wait ContractUnreadable', { contract: { error: 'down' } }],
     ['the index cannot be read', 'wait IndexerUnreadable', { indexer: { error: 'down' } }],
@@ -137,17 +185,28 @@ describe('what is decided', () => {
     [
       'another contract is registered',
       'alarm OtherContractRegistered',
-      { registration: { kind: 'registered', init_stage: 5n, is_ours: false, contract: '0x2' } },
+      { registration: { kind: 'registered', version: 1n, init_stage: 5n, is_ours: false, contract: '0x2' } },
     ],
     [
       'the contract begins too late',
       'alarm InitStageTooLate',
-      { registration: { kind: 'registered', init_stage: 4n, is_ours: true, contract: '0x1' } },
+      { registration: { kind: 'registered', version: 1n, init_stage: 4n, is_ours: true, contract: '0x1' } },
     ],
     [
       'the registration cannot be read',
       'wait L1Unreadable',
       { registration: { kind: 'error', error: 'down' } },
+    ],
+    [
+      'another version of the registration is in force',
+      'alarm OtherVersion',
+      { registration: { kind: 'registered', version: 2n, init_stage: 5n, is_ours: true, contract: '0x1' } },
+      { vip_version: 1n },
+    ],
+    [
+      'any version of the registration is good',
+      'score 6',
+      { registration: { kind: 'registered', version: 2n, init_stage: 5n, is_ours: true, contract: '0x1' } },
     ],
     ['the rollup is not registered yet', 'score 6', { registration: { kind: 'unregistered' } }],
   ];
@@ -173,27 +232,61 @@ describe('what is decided', () => {
 describe('when a stage was', () => {
   const current = { stage: 7n, stage_start_time: 1_000, stage_end_time: 1_100, stage_interval: 100 };
   const seen = (stage: bigint, start_time: number, end_time: number) => ({ stage, start_time, end_time });
+  const known = { current, seen: [], told: [], may_count: false };
 
   it('is what was seen, whatever the interval is by now', () => {
-    const known = { current: { ...current, stage_interval: 55 }, seen: [seen(5n, 700, 850)], told: [] };
-    assert.deepEqual(timesOf(5n, known), { start_time: 700, end_time: 850 });
-    assert.deepEqual(timesOf(6n, known), { start_time: 850, end_time: 1_000 }, 'between two that are known');
+    const two = {
+      ...known,
+      current: { ...current, stage_interval: 55 },
+      seen: [seen(5n, 700, 850)],
+    };
+    assert.deepEqual(timesOf(5n, two), { start_time: 700, end_time: 850 });
+    assert.deepEqual(timesOf(6n, two), { start_time: 850, end_time: 1_000 }, 'between two that are known');
   });
-  it('is counted in intervals where nothing was seen', () => {
-    assert.deepEqual(timesOf(4n, { current, seen: [], told: [] }), { start_time: 700, end_time: 800 });
+  it('is what the L1 still says of it, where nobody was looking', () => {
+    const said = { start_time: 710, end_time: 800 };
+    assert.deepEqual(timesOf(4n, { ...known, said }), said);
+    assert.deepEqual(timesOf(4n, { ...known, said, may_count: true }), said, 'rather than counted');
+  });
+  it('is not believed of the L1 where that contradicts what was seen, or itself', () => {
+    const beside = { ...known, seen: [seen(5n, 801, 900)] };
+    assert.match(
+      String(timesOf(4n, { ...beside, said: { start_time: 700, end_time: 800 } })),
+      /does not fit/,
+    );
+    assert.deepEqual(timesOf(4n, { ...beside, said: { start_time: 700, end_time: 801 } }), {
+      start_time: 700,
+      end_time: 801,
+    });
+    assert.match(String(timesOf(4n, { ...known, said: { start_time: 800, end_time: 800 } })), /does not fit/);
+  });
+  it('is asked of a person rather than counted', () => {
+    for (const stage of [4n, 6n])
+      assert.match(
+        String(timesOf(stage, known)),
+        /nobody was looking then.*windows: stage \d.*count_intervals/,
+      );
+  });
+  it('is counted in intervals where nothing was seen and that is allowed', () => {
+    const counting = { ...known, may_count: true };
+    assert.deepEqual(timesOf(4n, counting), { start_time: 700, end_time: 800 });
+    assert.deepEqual(timesOf(6n, counting), { start_time: 900, end_time: 1_000 });
   });
   it('is not counted where that does not fit what was seen, or stages have not always been as long', () => {
-    assert.match(String(timesOf(5n, { current, seen: [seen(3n, 600, 750)], told: [] })), /cannot be counted/);
+    assert.match(
+      String(timesOf(5n, { ...known, seen: [seen(3n, 600, 750)], may_count: true })),
+      /cannot be counted/,
+    );
     const changed = { ...current, stage_interval: 90 };
-    assert.match(String(timesOf(5n, { current: changed, seen: [], told: [] })), /not always been/);
+    assert.match(String(timesOf(5n, { ...known, current: changed, may_count: true })), /not always been/);
   });
   it('is what a person tells', () => {
     const told = [seen(5n, 1, 2)];
-    const known = { current, seen: [seen(5n, 700, 850)], told };
-    assert.deepEqual(timesOf(5n, known), { start_time: 1, end_time: 2 });
+    const both = { ...known, seen: [seen(5n, 700, 850)], told };
+    assert.deepEqual(timesOf(5n, both), { start_time: 1, end_time: 2 });
   });
   it('is not known of a stage to come', () => {
-    assert.match(String(timesOf(8n, { current, seen: [], told: [] })), /not begun/);
+    assert.match(String(timesOf(8n, known)), /not begun/);
   });
 });
 

@@ -170,4 +170,15 @@ describe('the client of the L1', () => {
       total_l2_scores: undefined,
     });
   });
+  it('asks when a stage was, and takes no answer for none', async () => {
+    nodes[0]!.fault = 'html';
+    assert.equal(await client.stageTimes(4n), undefined, 'a module without the view');
+    nodes[1]!.state.past = new Map([[4n, { start_time: 0, end_time: 1_000 }]]);
+    assert.deepEqual(await client.stageTimes(4n), { start_time: 0, end_time: 1_000 });
+    assert.equal(await client.stageTimes(3n), undefined, 'a stage that it does not know');
+    nodes[1]!.state.past.set(4n, { start_time: 0, end_time: Number.NaN });
+    assert.equal(await client.stageTimes(4n), undefined, 'other fields than these');
+    nodes[1]!.fault = 'refuse';
+    await assert.rejects(client.stageTimes(4n));
+  });
 });

@@ -3,19 +3,44 @@ import { ContractError } from '../../services/scoring-operator/contract/errors.j
 import type { ScoreSender } from '../../services/scoring-operator/machine/ports.js';
 import { runPass, type Step } from '../../services/scoring-operator/machine/run.js';
 import type { StageTx } from '../../services/scoring-operator/store/rows.js';
-import { randomFrom } from '../support/random.js';
+import { type Random, randomFrom } from '../support/random.js';
 import { easy, type Hardship, Killed, processOver } from '../support/scoring/process.js';
 import { emptyTables, type MemoryTables } from '../support/scoring/store.js';
 import { World } from '../support/scoring/world.js';
 
+/** How a process learns when stages were that it has not watched. */
+type TimesFrom = 'l1' | 'person' | 'counting';
+
+const processWith = (
+  source: TimesFrom,
+  world: World,
+  tables: MemoryTables,
+  hardship: Hardship,
+  random: Random,
+) =>
+  processOver(
+    world,
+    tables,
+    hardship,
+    random,
+    source === 'person' ? world.told() : [],
+    source === 'counting',
+  );
+
 /** Passes of two processes at most, of which any may be killed. */
-async function runSome(world: World, tables: MemoryTables, hardship: Hardship, seed: number, isTold = false) {
+async function runSome(
+  world: World,
+  tables: MemoryTables,
+  hardship: Hardship,
+  seed: number,
+  source: TimesFrom = 'l1',
+) {
   const random = randomFrom(seed);
   const late = async () => {
     for (let steps = random.integer(300); steps > 0; steps--) await null;
     return one();
   };
-  const one = () => runPass(processOver(world, tables, hardship, random, isTold ? world.told() : []));
+  const one = () => runPass(processWith(source, world, tables, hardship, random));
   const two = random.oneIn(2);
   const results = await Promise.allSettled(two ? [one(), late()] : [one()]);
   for (const result of results) {
@@ -44,8 +69,10 @@ async function history(seed: number): Promise<{ readonly world: World; readonly 
     lostReplyOneIn: random.pick([0, 2, 5]),
     moveOneIn: random.pick([3, 10, 40]),
   };
-  // Stages that were not seen are counted in intervals; where those change, a person tells when stages were.
-  const intervalChanges = random.oneIn(10);
+  const source = random.pick<TimesFrom>(['l1', 'person', 'counting']);
+  world.saysTimes = source === 'l1';
+  // Whoever counts relies on stages being of one length.
+  const intervalChanges = source !== 'counting' && random.oneIn(3);
   for (let turn = 6 + random.integer(14); turn > 0; turn--) {
     world.pass(random.integer(400));
     if (random.oneIn(3))
@@ -57,6 +84,7 @@ async function history(seed: number): Promise<{ readonly world: World; readonly 
     };
     world.indexLag_s = random.pick([0, 0, 20, 700, 3_000]);
     world.contractDown = random.oneIn(10);
+    world.isOtherChain = random.oneIn(12);
     world.isAllowed = true;
     if (random.oneIn(6)) world.interfere();
     world.isAllowed = !random.oneIn(12);
@@ -65,7 +93,7 @@ async function history(seed: number): Promise<{ readonly world: World; readonly 
     if (random.oneIn(8) && world.pool.length === 0) world.rollback(random.integer(200));
     if (random.oneIn(5))
       world.rules = { ...world.rules, approved_stage: (world.finalizations.at(-1) ?? initStage - 1n) + 1n };
-    if (random.oneIn(3)) await runSome(world, tables, hardship, seed * 100 + turn, intervalChanges);
+    if (random.oneIn(3)) await runSome(world, tables, hardship, seed * 100 + turn, source);
   }
 
   // All is well again: whatever can be finalized is, in time.
@@ -73,6 +101,7 @@ async function history(seed: number): Promise<{ readonly world: World; readonly 
     l1Faults: { isDown: false, isStanding: false, lag: 0 },
     indexLag_s: 0,
     contractDown: false,
+    isOtherChain: false,
     isAllowed: true,
   });
   for (let turn = 0; turn < 9; turn++) {
@@ -80,13 +109,11 @@ async function history(seed: number): Promise<{ readonly world: World; readonly 
     if (turn % 3 === 0) world.nextStage();
     const all = [...world.truth.keys(), world.l1.stage];
     world.rules = { ...world.rules, approved_stage: world.l1.stage, allow_empty: all };
-    await runPass(processOver(world, tables, easy, random, intervalChanges ? world.told() : []));
+    await runPass(processWith(source, world, tables, easy, random));
     world.mine();
   }
   // Without the world moving on under it, one more pass leaves nothing to do.
-  await runPass(
-    processOver(world, tables, { ...easy, moveOneIn: 0 }, random, intervalChanges ? world.told() : []),
-  );
+  await runPass(processWith(source, world, tables, { ...easy, moveOneIn: 0 }, random));
   return { world, tables };
 }
 
@@ -292,6 +319,31 @@ describe('the stage machine over random histories', function () {
       run?.error ?? '',
       /finalized with other scores than those of the list: strays, count, scores/,
     );
+  });
+
+  it('sends nothing for a stage of which nobody says when it was, and waits for a person', async () => {
+    for (let seed = 1; seed <= 200; seed++) {
+      const random = randomFrom(seed);
+      const world = new World(random, random.pick(['ours', 'lenient', 'oldest']), 3n, 5n, {
+        margin_s: 0,
+        approval: 'Automatic',
+        approved_stage: undefined,
+        allow_empty: [3n, 4n],
+        stop_at_stage: undefined,
+      });
+      world.saysTimes = false;
+      const tables = emptyTables();
+      const hardship = { killOneIn: 50, failOneIn: 10, lostReplyOneIn: 3, moveOneIn: 4 };
+      await runSome(world, tables, hardship, seed);
+      const { decision } = await runPass(processOver(world, tables, easy, random));
+      assert.equal('reason' in decision && decision.reason, 'WindowUnknown');
+      assert.match('message' in decision ? (decision.message ?? '') : '', /stage 3 .*windows/);
+      assert.equal(world.txs.size, 0, `seed ${seed}`);
+      // Once it is told, everything goes its way.
+      await runPass(processOver(world, tables, { ...easy, moveOneIn: 0 }, random, world.told()));
+      assert.deepEqual(world.violations, []);
+      assert.deepEqual(world.finalizations.slice(0, 2), [3n, 4n], `seed ${seed}`);
+    }
   });
 
   it('sends nothing at all where the contract is not the one, whatever happens', async () => {

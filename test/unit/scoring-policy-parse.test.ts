@@ -109,7 +109,7 @@ rules:
         'rules[3].url has a user or a password in it, which would be recorded',
         'rules[4].weight is "0.0"',
         'exclude[0] is "init17w0adeg64ky0daxwd2ugyuneellmjgnxdtmpqq"',
-        `exclude[1] is "0x${'ab'.repeat(32)}"`,
+        'exclude[1] is "(64 hex digits or more, not shown as they may be a key)"',
       ],
     );
   });
@@ -129,6 +129,25 @@ rules:
     );
   });
 
+  it('never shows what may be a key, wherever somebody has put it', () => {
+    const key = 'c0ffee'.repeat(11).slice(0, 64);
+    const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+    for (const secret of [key, `0x${key}`, key.toUpperCase(), words, `${'a'.repeat(90)} ${key}`])
+      for (const text of [
+        `version: 1\nname: n\nrules: [{ kind: "${secret}", name: a }]`,
+        `version: 1\nname: "${secret}"\nrules: []\ncap: "${secret}"`,
+        `version: 1\nname: n\nexclude: ["${secret}"]\nrules: [{ kind: transactions, name: a, weight: "${secret}" }]`,
+        `version: 1\nname: n\n"${secret}": 1\nrules: [{ kind: transactions, name: a, "${secret}": 1 }]`,
+        `version: 1\nname: n\nrules: [{ kind: transactions, name: a }\n${secret}`,
+        `${secret}: [`,
+        secret,
+      ]) {
+        const message = mistakesOf(text).join('\n');
+        for (const part of [key.slice(0, 20), 'sausage worth'])
+          assert.equal(message.toLowerCase().includes(part), false, `${text}: ${message}`);
+      }
+    assert.match(mistakesOf('version: 1\nname: n\nrules: [{ kind: luck, name: a }]').join('\n'), /"luck"/);
+  });
   it('never shows a password', () => {
     for (const mistake of mistakesOf(rule('kind: source, url: "https://u:secret@x/"')))
       assert.doesNotMatch(mistake, /secret/);

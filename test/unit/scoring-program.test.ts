@@ -30,6 +30,7 @@ describe('a program', () => {
       approved_stage: undefined,
       allow_empty: [],
       stop_at_stage: undefined,
+      vip_version: undefined,
     });
     assert.deepEqual(
       [bridge_id, l1.urls, l1.module.name, indexers.tx],

@@ -25,6 +25,7 @@ const ofTheChart: ReadonlySet<string> = new Set([
   'GRPC_TLS_RELOAD_SECONDS',
   ...['BLOCK_SERVICE_ADDR', 'TX_SERVICE_ADDR', 'NFT_SERVICE_ADDR', 'RICHLIST_SERVICE_ADDR'],
   ...['KUBERNETES_OPERATOR', 'KUBERNETES_NAMESPACE', 'JOB_IMAGE', 'JOB_SERVICE_ACCOUNT', 'SCORING_PROGRAM'],
+  'JOB_TLS_SECRET',
 ]);
 
 /** The operator of programs has no key: the pods of its Jobs have. */

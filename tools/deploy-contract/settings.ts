@@ -13,8 +13,7 @@ function asStage(text: string): bigint | 'auto' | undefined {
   return BigInt(text);
 }
 
-const { TX_STUCK_SECONDS, TX_GIVE_UP_SECONDS, TX_GAS_MARGIN_PERCENT, TX_MAX_SCORES, EVM_CHAIN_ID } =
-  sendSettings;
+const { TX_STUCK_SECONDS, TX_GIVE_UP_SECONDS, TX_GAS_MARGIN_PERCENT, EVM_CHAIN_ID } = sendSettings;
 const { JSON_RPC_URL, REST_URL, NODE_TIMEOUT_MS } = nodeSettings;
 
 /** What `weft deploy-contract` reads from the environment. */
@@ -35,7 +34,6 @@ export const deploySettings = {
   TX_STUCK_SECONDS,
   TX_GIVE_UP_SECONDS,
   TX_GAS_MARGIN_PERCENT,
-  TX_MAX_SCORES,
   ...l1Settings,
 } satisfies Settings;
 

@@ -10,11 +10,13 @@ import { createLog, type Log } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { packageRoot } from '../../services/common/paths.js';
 import { scoringSettings } from '../../services/scoring-operator/config.js';
+import { derivedChainId } from '../../services/scoring-operator/contract/chain-id.js';
 import { utc } from '../../services/scoring-operator/machine/decide.js';
 import type { Step } from '../../services/scoring-operator/machine/run.js';
 import { startScoring } from '../../services/scoring-operator/main.js';
 import { programOf } from '../../services/scoring-operator/program/program.js';
 import { startReplayNode } from '../replay/node.js';
+import { loadRecording } from '../replay/recording.js';
 import { stepLine } from '../score/print.js';
 import { startAnvil } from './anvil.js';
 import { deployOnAnvil } from './deploy.js';
@@ -82,7 +84,8 @@ async function startDevnet(log: Log, stages: number, signal: AbortSignal): Promi
   const stop = stopAll(stops);
   try {
     const metrics = createMetrics();
-    const node = await startReplayNode({ recording: 'evm', interval_ms: 2_000 / speed });
+    const recording = loadRecording('evm');
+    const node = await startReplayNode({ recording, interval_ms: 2_000 / speed });
     stops.push(() => node.close());
     say(`rollup     ${node.url} (replayed, ${node.tip()} blocks and going on)`);
     const database = await openEmbedded(join(folder, 'clickhouse'));
@@ -95,10 +98,11 @@ async function startDevnet(log: Log, stages: number, signal: AbortSignal): Promi
         .join(', ')}`,
     );
 
-    const anvil = await startAnvil();
+    // As if it were the replayed rollup: the operator compares which chain everything is of.
+    const anvil = await startAnvil({ chain_id: Number(derivedChainId(recording.chainId)) });
     stops.push(() => anvil.stop());
     const contract = await deployOnAnvil(anvil, program.init_stage);
-    say(`contract   ${contract} on ${anvil.url} (anvil: another chain than the replayed rollup)`);
+    say(`contract   ${contract} on ${anvil.url} (anvil, which stands for the replayed rollup)`);
     const l1 = await startL1(contract);
     stops.push(() => l1.close());
     const clock = runClock(l1, say);

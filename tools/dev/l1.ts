@@ -20,6 +20,8 @@ export interface SimulatedState {
   }[];
   /** By bridge and version: last stage submitted. */
   last_submitted_stage: bigint;
+  /** Stages of which the module still says when they were; nextStage adds to them. */
+  past?: Map<bigint, { readonly start_time: number; readonly end_time: number }>;
   total_l2_scores: bigint;
 }
 
@@ -103,7 +105,7 @@ export async function startSimulatedL1({ module, state, port = 0 }: SimulatedOpt
     return undefined;
   };
 
-  const viewOf = ({ function_name }: { function_name: string; args: string[] }): unknown => {
+  const viewOf = ({ function_name, args }: { function_name: string; args: string[] }): unknown => {
     if (function_name === 'get_bridge_infos')
       return state.bridges.map((bridge) => ({
         bridge_id: String(bridge.bridge_id),
@@ -115,6 +117,10 @@ export async function startSimulatedL1({ module, state, port = 0 }: SimulatedOpt
         vip_weight: '1.000000000000000000',
         vm_type: '2',
       }));
+    if (function_name === 'get_stage_data') {
+      const times = state.past?.get(BigInt(JSON.parse(args[0] ?? '"0"') as string));
+      return times && { stage_start_time: String(times.start_time), stage_end_time: String(times.end_time) };
+    }
     if (function_name === 'get_last_submitted_stage') return String(state.last_submitted_stage);
     if (function_name === 'get_total_l2_scores') return String(state.total_l2_scores);
     return undefined;
@@ -136,6 +142,8 @@ export async function startSimulatedL1({ module, state, port = 0 }: SimulatedOpt
     },
     nextStage() {
       if (state.time < state.stage_end_time) throw new Error('the stage has not ended');
+      const { stage, stage_start_time: start_time, stage_end_time: end_time } = state;
+      state.past?.set(stage, { start_time, end_time });
       state.stage += 1n;
       state.stage_start_time = state.stage_end_time;
       state.stage_end_time += state.stage_interval;

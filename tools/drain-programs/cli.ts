@@ -8,7 +8,7 @@ import {
   loadKubeConfig,
 } from '../../services/scoring-operator/kubernetes/api.js';
 import { paths } from '../../services/scoring-operator/operator/children.js';
-import { programs } from '../../services/scoring-operator/operator/reconcile.js';
+import { programs } from '../../services/scoring-operator/operator/controller.js';
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 
 const usage = `weft drain-programs: deletes ScoringPrograms and waits until they are gone
@@ -79,7 +79,7 @@ export async function drainPrograms(
   const end = Date.now() + patience_ms;
   const asked = new Set<string>();
   for (;;) {
-    const listed = await api.list<ScoringProgram>(programs, namespace, selector);
+    const listed = await api.list<ScoringProgram>(programs, namespace, { labelSelector: selector });
     const items = listed.items.filter(({ metadata }) => !keep.includes(metadata.name));
     if (items.length === 0) return print('none is left that has to go');
     for (const { metadata } of items) {

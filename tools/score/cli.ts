@@ -16,18 +16,22 @@ import { loadSigning, signingSettings } from '../../services/scoring-operator/pr
 import { type OpenProgram, openProgram } from '../../services/scoring-operator/program/open.js';
 import { loadProgram, type Program, rereadRules } from '../../services/scoring-operator/program/program.js';
 import { makeTables } from '../../services/scoring-operator/tables.js';
+import { clientSecurity } from '../transport.js';
 import { dryRunText } from './dry-run.js';
+import { forgetStage } from './forget.js';
 import { progressBar, type Screen, stepLine } from './print.js';
 import { scoreOwnSettings } from './settings.js';
 import { showText } from './show.js';
 
-const usage = `weft score --program FILE [--once] [--dry-run] [--show WHAT]: scores and finalizes the stages of a program
+const usage = `weft score --program FILE [--once] [--dry-run] [--show WHAT] [--forget-stage N]: scores and finalizes the stages of a program
 
   --program FILE  the program: YAML or JSON, see services/scoring-operator/program/schema.json
   --once          does what can be done now, and ends
   --dry-run       shows what would be done now, and sends nothing; needs no key
   --show WHAT     what was done: status, a stage's number, or an address
   --service ADDR  with --show: asks a running operator (gRPC) instead of opening its tables
+  --forget-stage N  forgets that the L1 was seen in a stage, after it was believed wrongly; refused where a tx was
+                  sent for it
 
 The key comes from the environment: PRIVATE_KEY, PRIVATE_KEY_FILE, MNEMONIC, MNEMONIC_FILE or SIGNER_URL.
 Without --once it goes on until Ctrl-C. Exit codes: 0 all is well, also while a stage waits for its end or for
@@ -53,6 +57,7 @@ export async function runScore(args: string[]): Promise<void> {
       'dry-run': { type: 'boolean', default: false },
       show: { type: 'string' },
       service: { type: 'string' },
+      'forget-stage': { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -70,10 +75,16 @@ export async function runScore(args: string[]): Promise<void> {
     screen.write(await showText(program, values.show, { address: values.service }));
     return;
   }
-  if (values.show === undefined && !values['dry-run'] && !values.once) return runForever(options);
+  const forgotten = values['forget-stage'];
+  const isShort = values.show !== undefined || forgotten !== undefined;
+  if (!isShort && !values['dry-run'] && !values.once) return runForever(options);
   const code = await withDatabase(process.env, async (database, database_name) => {
     if (values.show !== undefined) {
       screen.write(await showText(program, values.show, { database, database_name }));
+      return 0;
+    }
+    if (forgotten !== undefined) {
+      screen.write(await forgetStage(program, forgotten, database, database_name));
       return 0;
     }
     return values['dry-run']
@@ -111,6 +122,7 @@ function open(
     database_name,
     log,
     metrics: createMetrics(),
+    security: clientSecurity(),
     phases: { score: true, finalize: true },
     rules: rereadRules(path, program.rules, (message) => log.error(message)),
     onProgress: bar.show,

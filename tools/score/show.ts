@@ -7,7 +7,8 @@ import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
 import type { Program } from '../../services/scoring-operator/program/program.js';
 import { scoringService } from '../../services/scoring-operator/rpc.js';
-import { readPrograms } from '../../services/scoring-operator/store/read.js';
+import { clientSecurity } from '../transport.js';
+import { findProgram } from './find-program.js';
 import { group, table, time } from './print.js';
 
 /** Where to look: a running operator, or tables that no other process has open. */
@@ -27,7 +28,9 @@ const patience_ms = 30_000;
  */
 export async function showText(program: Program, what: string, where: Where): Promise<string> {
   const client =
-    'address' in where ? connectRpc(ScoringServiceClient, where.address) : await localClient(program, where);
+    'address' in where
+      ? connectRpc(ScoringServiceClient, where.address, clientSecurity())
+      : await localClient(program, where);
   try {
     if (/^\d+$/.test(what)) return await stageText(client, what);
     if (what === 'status') return await statusText(client);
@@ -40,20 +43,17 @@ export async function showText(program: Program, what: string, where: Where): Pr
 }
 
 async function localClient(
-  { contract, rollup }: Program,
+  program: Program,
   { database, database_name }: Extract<Where, { database: Database }>,
 ): Promise<ScoringServiceClient> {
-  const programs = await readPrograms(database, database_name);
-  const own = programs.find((program) => program.endsWith(`/${contract.toLowerCase()}`));
-  if (own === undefined)
-    throw new UserError(`nothing was done for the contract ${contract} with these tables`);
+  const own = await findProgram(program, database, database_name);
   return connectLocal<ScoringServiceClient>(
     scoringService({
       log: createLog('silent'),
       metrics: createMetrics(),
       source: { database, database_name, program: own },
       account: '',
-      account_prefix: rollup.account_prefix,
+      account_prefix: program.rollup.account_prefix,
       status: () => ({ step: undefined, at: 0, failures: 0, trouble: '' }),
     }),
   );

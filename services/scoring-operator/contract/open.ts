@@ -23,6 +23,8 @@ export type SendingConfig = EvmConfig & ValuesOf<typeof sendSettings> & ValuesOf
 export interface Evm {
   readonly rpc: EvmRpc;
   readonly chain_id: bigint;
+  /** EVM chain ids that the URLs say, by host; those that do not answer are left out. */
+  chainIds(): Promise<ReadonlyMap<string, bigint>>;
   /** The rollup's own limit of gas for a sender; 0n for none, or without REST_URL. @throws NodeError */
   rollupGasLimit(sender: string): Promise<bigint>;
   close(): Promise<void>;
@@ -41,8 +43,10 @@ export async function openEvm(config: EvmConfig, { log, metrics, signal }: Tools
   const jsonRpc = createEndpoints('jsonrpc', config.JSON_RPC_URL, shared);
   const rest: Endpoints | undefined =
     config.REST_URL.length === 0 ? undefined : createEndpoints('rest', config.REST_URL, shared);
+  // Each by itself: the next one is used while one fails, and may be of another chain.
+  const each = config.JSON_RPC_URL.map((url) => createEndpoints('jsonrpc', [url], shared));
   const close = async (): Promise<void> => {
-    await Promise.all([jsonRpc.close(), rest?.close()]);
+    await Promise.all([jsonRpc.close(), rest?.close(), ...each.map((one) => one.close())]);
   };
   try {
     const rpc = createEvmRpc(jsonRpc, signal);
@@ -56,6 +60,13 @@ export async function openEvm(config: EvmConfig, { log, metrics, signal }: Tools
     return {
       rpc,
       chain_id,
+      async chainIds() {
+        const asked = each.map(async (one): Promise<[string, bigint][]> => {
+          const id = await fetchChainId(createEvmRpc(one, signal)).catch(() => undefined);
+          return id === undefined ? [] : [[new URL(one.urls[0] ?? '').host, id]];
+        });
+        return new Map((await Promise.all(asked)).flat());
+      },
       rollupGasLimit: async (sender) => (rest === undefined ? 0n : fetchRollupGasLimit(rest, sender, signal)),
       close,
     };
@@ -68,8 +79,10 @@ export async function openEvm(config: EvmConfig, { log, metrics, signal }: Tools
 /** How often the chain is looked at while a tx is waited for, and how far its EVM index may lag. Milliseconds. */
 const [poll_ms, index_lag_ms] = [1_000, 30_000];
 
+type TxTimes = Pick<SendingConfig, 'TX_STUCK_SECONDS' | 'TX_GIVE_UP_SECONDS' | 'TX_GAS_MARGIN_PERCENT'>;
+
 /** The queue of the signer's txs, with the times of the settings. */
-export function openTxSender(evm: Evm, signer: Signer, config: SendingConfig, log: Tools['log']): TxSender {
+export function openTxSender(evm: Evm, signer: Signer, config: TxTimes, log: Tools['log']): TxSender {
   const { rpc, chain_id } = evm;
   return createTxSender({
     rpc,
@@ -92,6 +105,7 @@ export interface OpenContract {
   readonly contract: ScoreContract;
   readonly sender: ScoreSender;
   readonly chain_id: bigint;
+  readonly chainIds: Evm['chainIds'];
   /** Account that signs, 0x hex with checksum. */
   readonly account: string;
   /** What signs, in words for people. */
@@ -125,6 +139,7 @@ export async function openContract(
       contract,
       sender,
       chain_id,
+      chainIds: evm.chainIds,
       account: signer.address,
       signer: signer.description,
       close: evm.close,

@@ -79,6 +79,7 @@ async function signRemotely(
       throw new ContractError('refused', `the signer's ${method}: no raw tx in the answer`);
     return checkRaw(raw, tx, method);
   }
+  await checkChain(ask, tx.chain_id);
   await beforeSending();
   const { result, error } = await ask('eth_sendTransaction', [fields]);
   if (error !== undefined) {
@@ -88,6 +89,17 @@ async function signRemotely(
     throw new ContractError('refused', "the signer's eth_sendTransaction: no tx hash in the answer");
   }
   return { tx_hash: result.toLowerCase() };
+}
+
+/** A signer that sends by itself chooses the node, too: one of another chain is not asked. @throws ContractError */
+async function checkChain(ask: Ask, chain_id: bigint): Promise<void> {
+  const { result } = await ask('eth_chainId', []);
+  const isKnown = typeof result === 'string' && /^0x[0-9a-f]{1,64}$/i.test(result);
+  if (isKnown && BigInt(result) !== chain_id)
+    throw new ContractError(
+      'refused',
+      `the signer sends to EVM chain id ${BigInt(result)}, and the rollup has ${chain_id}`,
+    );
 }
 
 /** A signer may let a person change a tx; only the price and the gas may be other than what was asked. */

@@ -26,6 +26,12 @@ export interface ListOf<T> {
   readonly items: T[];
 }
 
+/** What is listed of a kind; default: everything. */
+export interface Selectors {
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+}
+
 /** A JSON object that is sent. */
 type Body = Readonly<Record<string, unknown>>;
 
@@ -34,7 +40,8 @@ type Body = Readonly<Record<string, unknown>>;
  * in watches. Every call rejects with an ApiError.
  */
 export interface KubeApi {
-  list<T>(resource: Resource, namespace: string, labelSelector?: string): Promise<ListOf<T>>;
+  /** @param namespace empty for all of them. */
+  list<T>(resource: Resource, namespace: string, selectors?: Selectors): Promise<ListOf<T>>;
   /** undefined where there is none. */
   get<T>(resource: Resource, namespace: string, name: string): Promise<T | undefined>;
   create<T>(resource: Resource, namespace: string, body: Body): Promise<T>;
@@ -48,6 +55,14 @@ export interface KubeApi {
     name: string,
     body: Body,
     manager: string,
+  ): Promise<T>;
+  /** Makes the spec of an object this one and nothing else; with isDry only says what would be there then. */
+  replaceSpec<T>(
+    resource: Resource,
+    namespace: string,
+    name: string,
+    spec: unknown,
+    isDry: boolean,
   ): Promise<T>;
   /** A merge patch. */
   merge<T>(resource: Resource, namespace: string, name: string, body: Body): Promise<T>;
@@ -133,13 +148,18 @@ export function createKubeApi(config: KubeConfig): KubeApi {
     `${verb} ${plural} ${namespace}${name === '' ? '' : `/${name}`}`;
 
   return {
-    list: (resource, namespace, labelSelector) =>
-      ask(called('list', resource, namespace), () =>
-        objects.listNamespacedCustomObject(
-          { ...resource, namespace, ...(labelSelector === undefined ? {} : { labelSelector }) },
-          options(),
-        ),
-      ),
+    list: (resource, namespace, { labelSelector, fieldSelector } = {}) => {
+      const wanted = {
+        ...resource,
+        ...(labelSelector === undefined ? {} : { labelSelector }),
+        ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      };
+      return ask(called('list', resource, namespace || '(all)'), () =>
+        namespace === ''
+          ? objects.listClusterCustomObject(wanted, options())
+          : objects.listNamespacedCustomObject({ ...wanted, namespace }, options()),
+      );
+    },
     get: (resource, namespace, name) =>
       orMissing(
         ask(called('get', resource, namespace, name), () =>
@@ -166,6 +186,19 @@ export function createKubeApi(config: KubeConfig): KubeApi {
         objects.patchNamespacedCustomObjectStatus(
           { ...resource, namespace, name, body, fieldManager, force: true },
           options(PatchStrategy.ServerSideApply),
+        ),
+      ),
+    replaceSpec: (resource, namespace, name, spec, isDry) =>
+      ask(called('replace spec of', resource, namespace, name), () =>
+        objects.patchNamespacedCustomObject(
+          {
+            ...resource,
+            namespace,
+            name,
+            body: [{ op: 'replace', path: '/spec', value: spec }],
+            ...(isDry ? { dryRun: 'All' } : {}),
+          },
+          options(PatchStrategy.JsonPatch),
         ),
       ),
     merge: (resource, namespace, name, body) =>

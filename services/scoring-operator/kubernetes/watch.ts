@@ -10,7 +10,7 @@ import type { Log } from '../../common/log.js';
 import type { KubeApi, ListOf, Resource } from './api.js';
 
 /** The parts of every object. */
-interface Listed {
+export interface Listed {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly resourceVersion: string };
 }
 
@@ -18,6 +18,7 @@ export interface WatchOptions<T> {
   readonly config: KubeConfig;
   readonly api: Pick<KubeApi, 'list'>;
   readonly resource: Resource;
+  /** Empty for all of them. */
   readonly namespace: string;
   readonly labelSelector?: string;
   /** Between two lists that are compared with what the watch has told, in milliseconds. */
@@ -58,7 +59,8 @@ const grace_ms = 5_000;
  */
 export function watchObjects<T extends Listed>(options: WatchOptions<T>): Watched<T> {
   const { config, api, resource, namespace, labelSelector, onChange, log, counters } = options;
-  const path = `/apis/${resource.group}/${resource.version}/namespaces/${namespace}/${resource.plural}`;
+  const within = namespace === '' ? '' : `namespaces/${namespace}/`;
+  const path = `/apis/${resource.group}/${resource.version}/${within}${resource.plural}`;
   let isStopped = false;
   let failures = 0;
   let restart: NodeJS.Timeout | undefined;
@@ -69,7 +71,7 @@ export function watchObjects<T extends Listed>(options: WatchOptions<T>): Watche
     setSynced = resolve;
   });
 
-  const list = (): Promise<ListOf<T>> => api.list<T>(resource, namespace, labelSelector);
+  const list = (): Promise<ListOf<T>> => api.list<T>(resource, namespace, { labelSelector });
   type Source = Informer<KubernetesObject> & ObjectCache<KubernetesObject>;
   const items = (): readonly T[] => current.list() as unknown as readonly T[];
 
@@ -141,8 +143,10 @@ export function watchObjects<T extends Listed>(options: WatchOptions<T>): Watche
   /** Compares a list with what is known; differences have to be gone after a while. */
   const check = async (): Promise<void> => {
     if (!isSynced) return;
-    const listed = (await list()).items;
-    const isBehind = (): boolean => listed.some((object) => isOlder(current, object));
+    const found = await list();
+    const listed = found.items;
+    const isBehind = (): boolean =>
+      listed.some((object) => isOlder(current, object)) || items().some((object) => isGone(object, found));
     if (!isBehind()) return;
     await new Promise((resolve) => setTimeout(resolve, grace_ms).unref());
     if (isStopped || !isBehind()) return;
@@ -174,6 +178,17 @@ export function watchObjects<T extends Listed>(options: WatchOptions<T>): Watche
       await current.stop();
     },
   };
+}
+
+/** Whether an object is known here that a list has no more: one that was made after the list is not meant. */
+function isGone<T extends Listed>(
+  { metadata }: T,
+  { metadata: { resourceVersion }, items }: ListOf<T>,
+): boolean {
+  const isThere = items.some(
+    (one) => one.metadata.name === metadata.name && one.metadata.namespace === metadata.namespace,
+  );
+  return !isThere && BigInt(metadata.resourceVersion) <= BigInt(resourceVersion);
 }
 
 /** Whether an informer lacks an object, or has an older version of it. */

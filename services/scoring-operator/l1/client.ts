@@ -1,12 +1,14 @@
 import { createEndpoints, type EndpointOptions, type Endpoints } from '../../common/chain/endpoints.js';
 import { messageOf } from '../../common/errors.js';
 import { sleep } from '../../common/lifecycle.js';
+import type { StageTimes } from '../machine/times.js';
 import type { L1Stage } from '../machine/types.js';
 import { fetchL1Block, fetchL1Stage, type L1Module } from './stage.js';
 import {
   type BridgeInfo,
   fetchBridgeInfos,
   fetchLastSubmittedStage,
+  fetchStageTimes,
   fetchTotalL2Scores,
   registrationOf,
 } from './views.js';
@@ -33,6 +35,8 @@ export interface L1Client {
   look(signal?: AbortSignal): Promise<L1Look>;
   /** The registration of a rollup that is in force; undefined when there is none. @throws NodeError */
   registration(bridge_id: bigint, signal?: AbortSignal): Promise<BridgeInfo | undefined>;
+  /** When a stage was, of which the L1 still knows; undefined when it does not say it. @throws NodeError */
+  stageTimes(stage: bigint, signal?: AbortSignal): Promise<StageTimes | undefined>;
   /** What the L1 has of a stage that is over: for the checks that are kept. @throws NodeError */
   submitted(
     info: BridgeInfo,
@@ -123,6 +127,7 @@ export function createL1Client(options: L1Options): L1Client {
         bridge_id,
       );
     },
+    stageTimes: (stage, signal) => first(nodes, (node) => fetchStageTimes(node, module, stage, { signal })),
     submitted: (info, stage, signal) =>
       first(nodes, async (node) => {
         const last_submitted_stage = await fetchLastSubmittedStage(node, module, info, { signal });

@@ -99,6 +99,31 @@ export async function fetchLastSubmittedStage(
   return asInteger(answer, 'get_last_submitted_stage');
 }
 
+/**
+ * When a stage was, as the module keeps it. Not every version of the module has this view, or these fields in it.
+ *
+ * @returns undefined when it does not say it.
+ * @throws NodeError while there is no usable answer.
+ */
+export async function fetchStageTimes(
+  rest: Endpoints,
+  module: L1Module,
+  stage: bigint,
+  call?: L1Call,
+): Promise<{ readonly start_time: number; readonly end_time: number } | undefined> {
+  const answer = await callView(rest, module, 'get_stage_data', [stage], call).catch((error: unknown) => {
+    // The L1 refuses a function or a stage that there is not.
+    if (error instanceof NodeError && error.reason === 'error_answer') return undefined;
+    throw error;
+  });
+  const { stage_start_time, stage_end_time } = asObject(answer);
+  const [start_time, end_time] = [stage_start_time, stage_end_time].map((time) =>
+    /^\d{1,15}$/.test(String(time)) ? Number(time) : undefined,
+  );
+  if (start_time === undefined || end_time === undefined) return undefined;
+  return { start_time, end_time };
+}
+
 /** The rollup's bridge id from its own `/opinit/opchild/v1/bridge_info`. @throws NodeError */
 export function fetchBridgeId(rollupRest: Endpoints, { signal }: L1Call = {}): Promise<bigint> {
   return rollupRest.ask({ path: '/opinit/opchild/v1/bridge_info', signal }, (status, body) => {

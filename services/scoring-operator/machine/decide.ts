@@ -1,4 +1,5 @@
 import type { ContractStage } from '../contract/contract.js';
+import { chainMistake, chainUnknown } from './chain.js';
 import { isSame } from './differences.js';
 import type { Rules } from './rules.js';
 import type { Decision, KnownRun, L1Stage, Observation, StageBlocks } from './types.js';
@@ -12,7 +13,8 @@ import type { Decision, KnownRun, L1Stage, Observation, StageBlocks } from './ty
  * 3. It is always the contract's oldest open stage that is worked on: none is skipped.
  * 4. A stage is finalized only after its list was read back from the contract, and while its blocks are still those
  *    that the list was computed from.
- * 5. What a person has to judge is an alarm, and nothing is sent while there is one.
+ * 5. Nothing is sent while the index and the nodes are of different chains, or while that cannot be told.
+ * 6. What a person has to judge is an alarm, and nothing is sent while there is one.
  */
 
 /** One step: a decision that ends the chain, or nothing to say. */
@@ -32,13 +34,23 @@ export function decide(observation: Observation, rules: Rules): Decision {
   const { l1, contract } = observation;
   if ('error' in l1) return wait('L1Unreadable', `the L1 cannot be read: ${l1.error}`);
   if (!l1.is_moving) return wait('L1StandsStill', `the time of the L1 stands still at ${utc(l1.l1_time)}`);
+  const { chain } = observation;
+  const mistake = chain && chainMistake(chain.facts, chain.wanted);
+  // Before the contract: on another chain there is none, or another one.
+  if (mistake !== undefined) return alarm('OtherChain', mistake);
   if ('error' in contract)
     return wait('ContractUnreadable', `the contract cannot be read: ${contract.error}`);
   const seen: Seen = { l1, ...contract };
-  return checkRegistration(observation, seen) ?? checkStages(seen) ?? decideOpen(observation, rules, seen);
+  return (
+    checkRegistration(observation, rules, seen) ?? checkStages(seen) ?? decideOpen(observation, rules, seen)
+  );
 }
 
-function checkRegistration({ registration }: Observation, { init_stage, first_stage, stages }: Seen): Step {
+function checkRegistration(
+  { registration }: Observation,
+  { vip_version }: Rules,
+  { init_stage, first_stage, stages }: Seen,
+): Step {
   if (registration === undefined || registration.kind === 'unchecked' || registration.kind === 'unregistered')
     return undefined;
   if (registration.kind === 'error')
@@ -47,6 +59,11 @@ function checkRegistration({ registration }: Observation, { init_stage, first_st
     return alarm(
       'OtherContractRegistered',
       `the L1 has registered the contract ${registration.contract}, not this one`,
+    );
+  if (vip_version !== undefined && registration.version !== vip_version)
+    return alarm(
+      'OtherVersion',
+      `the L1 has version ${registration.version} of the registration in force, and the program is for version ${vip_version}`,
     );
   const first = init_stage ?? first_stage ?? stages[0]?.stage;
   if (first !== undefined && first > registration.init_stage)
@@ -131,8 +148,10 @@ function isScored({ list_hash, is_verified, window, to_hash }: KnownRun, blocks:
 }
 
 /** Scores a stage once everything of it is indexed. */
-function score({ indexer, window }: Observation, stage: bigint): Decision {
+function score({ indexer, window, chain }: Observation, stage: bigint): Decision {
   if ('error' in indexer) return wait('IndexerUnreadable', `the index cannot be read: ${indexer.error}`);
+  const unknown = chain && chainUnknown(chain.facts);
+  if (unknown !== undefined) return wait('ChainUnknown', unknown);
   if (window === undefined)
     return wait('IndexerUnreadable', `the blocks of stage ${stage} were not looked up`);
   if (window.kind === 'error')

@@ -45,7 +45,13 @@ export function exitCodeOf({ decision, error }: Pick<Step, 'decision' | 'error'>
 }
 
 /** Waits that are for something to come back rather than for time or a person's word. */
-const troubles = new Set(['L1Unreadable', 'L1StandsStill', 'ContractUnreadable', 'IndexerUnreadable']);
+const troubles = new Set([
+  'L1Unreadable',
+  'L1StandsStill',
+  'ContractUnreadable',
+  'IndexerUnreadable',
+  'ChainUnknown',
+]);
 
 /** Waits that never end by themselves. */
 const needPerson = new Set(['WindowUnknown', 'IndexIncomplete']);

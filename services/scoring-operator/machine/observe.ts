@@ -4,6 +4,7 @@ import type { ContractStage } from '../contract/contract.js';
 import type { Clock, L1Client } from '../l1/client.js';
 import type { SeenStage } from '../store/rows.js';
 import type { ScoringStore } from '../store/store.js';
+import type { ChainLook } from './chain.js';
 import { findFirstStage, readStages } from './contract-stages.js';
 import { isOver, openStage } from './decide.js';
 import type { ContractReads, Index, ScorePolicy } from './ports.js';
@@ -14,6 +15,7 @@ import type { KnownRun, L1Stage, Observation, OpenWindow, Registration } from '.
 export interface Eyes {
   readonly l1: L1Client;
   readonly contract: ContractReads;
+  readonly chain: ChainLook;
   /** The account that writes, 0x hex. */
   readonly account: string;
   readonly index: Index;
@@ -25,6 +27,8 @@ export interface Eyes {
   readonly start_stage: bigint | undefined;
   /** Stages whose times a person has told. */
   readonly windows: readonly SeenStage[];
+  /** Whether stages of which nothing is known are counted back in intervals. */
+  readonly count_intervals: boolean;
   readonly clock: Clock;
   /** Prefix of bech32 accounts. */
   readonly account_prefix: string;
@@ -46,6 +50,7 @@ export async function observe(eyes: Eyes, signal?: AbortSignal): Promise<Observa
     contract,
     indexer,
     runs,
+    chain: { wanted: eyes.chain.wanted, facts: await eyes.chain.look(signal) },
     registration: current === undefined ? undefined : await lookAtRegistration(eyes, signal),
     window: wantsWindow ? await windowOf(eyes, open.stage, current, seen, signal) : undefined,
   };
@@ -133,6 +138,7 @@ async function lookAtRegistration(
     const key = parseAccount(registered, account_prefix) ?? registered.toLowerCase();
     return {
       kind: 'registered',
+      version: info.version,
       init_stage: info.init_stage,
       is_ours: key === parseAccount(contract.address, account_prefix),
       contract: registered,
@@ -143,15 +149,22 @@ async function lookAtRegistration(
 }
 
 async function windowOf(
-  { index, windows }: Eyes,
+  { l1, index, windows, count_intervals }: Eyes,
   stage: bigint,
   current: L1Stage,
   seen: readonly SeenStage[],
   signal?: AbortSignal,
 ): Promise<OpenWindow> {
-  const times = timesOf(stage, { current, seen, told: windows });
-  if (typeof times === 'string') return { kind: 'unknown', message: times };
   try {
+    const known = { current, seen, told: windows, may_count: false };
+    let times = timesOf(stage, known);
+    if (typeof times === 'string')
+      times = timesOf(stage, {
+        ...known,
+        said: await l1.stageTimes(stage, signal),
+        may_count: count_intervals,
+      });
+    if (typeof times === 'string') return { kind: 'unknown', message: times };
     const found = await index.window(stage, times.start_time, times.end_time, signal);
     return found.kind === 'complete' ? { ...found, kind: 'known' } : found;
   } catch (error) {

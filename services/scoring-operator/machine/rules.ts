@@ -8,6 +8,8 @@ export interface Rules {
   readonly approved_stage: bigint | undefined;
   /** Stages that may be finalized without any score: a person's explicit word for each. */
   readonly allow_empty: readonly bigint[];
+  /** Version of the registration that the program is for; undefined for any. */
+  readonly vip_version?: bigint | undefined;
   /** Last stage to finalize; undefined for all that come. */
   readonly stop_at_stage: bigint | undefined;
 }

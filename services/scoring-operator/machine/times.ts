@@ -15,21 +15,39 @@ export interface KnownTimes {
   readonly seen: readonly SeenStage[];
   /** Stages whose times a person has told. */
   readonly told: readonly SeenStage[];
+  /** What the L1 says by now of this stage, which is over; undefined when it says nothing. */
+  readonly said?: StageTimes | undefined;
+  /** Whether a person has allowed to count in intervals where nothing says when a stage was. */
+  readonly may_count: boolean;
 }
 
 /**
  * When a stage was. A stage starts where the one before has ended, so what was not seen is known from its neighbours,
- * or counted in intervals from the nearest ones; the interval is trusted only while it fits everything that is known.
+ * then from what the L1 still says of it. Only where that is allowed it is counted in intervals from the nearest stages;
+ * the interval is trusted only while it fits everything that is known.
  *
  * @returns the times, or a text that says why they cannot be known and what a person has to tell.
  */
 export function timesOf(stage: bigint, known: KnownTimes): StageTimes | string {
-  const { current } = known;
+  const { current, said, may_count } = known;
   if (stage > current.stage) return `stage ${stage} has not begun`;
-  const [start_time, end_time] = [startOf(stage, known), endOf(stage, known)];
-  if (start_time !== undefined && end_time !== undefined) return { start_time, end_time };
+  const [start, end] = [startOf(stage, known), endOf(stage, known)];
+  if (start !== undefined && end !== undefined) return { start_time: start, end_time: end };
 
-  const ask = `tell it in the program (windows: stage ${stage} with its start_time and end_time)`;
+  const ask = `tell it in the program (windows: stage ${stage} with its start and its end)`;
+  if (said !== undefined) {
+    const isFitting =
+      (start ?? said.start_time) === said.start_time && (end ?? said.end_time) === said.end_time;
+    if (isFitting && said.start_time < said.end_time) return said;
+    return `the L1 says that stage ${stage} was from ${said.start_time} to ${said.end_time}, which does not fit the stages beside it: ${ask}`;
+  }
+  if (!may_count)
+    return `when stage ${stage} was is not known: nobody was looking then, and the L1 does not say it: ${ask}, or allow to count back (count_intervals)`;
+  return count(stage, known, ask);
+}
+
+function count(stage: bigint, known: KnownTimes, ask: string): StageTimes | string {
+  const { current } = known;
   const interval = current.stage_interval;
   if (interval <= 0 || current.stage_end_time - current.stage_start_time !== interval)
     return `when stage ${stage} was is not known, and stages have not always been ${interval} s long: ${ask}`;

@@ -1,5 +1,6 @@
 import type { ContractStage } from '../contract/contract.js';
 import type { ScoreWindow } from '../policy/result.js';
+import type { ChainFacts, WantedChain } from './chain.js';
 
 /** What the L1 says of the program. Times are unix seconds. */
 export interface L1Stage {
@@ -18,6 +19,8 @@ export interface L1Stage {
 export type Registration =
   | {
       readonly kind: 'registered';
+      /** Of the registration in force. */
+      readonly version: bigint;
       readonly init_stage: bigint;
       /** Whether the contract registered is the one that is written to. */
       readonly is_ours: boolean;
@@ -79,6 +82,8 @@ export interface Observation {
   /** Lowest height up to which every service that the policy reads has indexed, and that block's time. */
   readonly indexer: { readonly height: number; readonly time: number } | { readonly error: string };
   readonly runs: readonly KnownRun[];
+  /** Which chain everything is of, and what was wanted. */
+  readonly chain?: { readonly facts: ChainFacts; readonly wanted: WantedChain } | undefined;
   readonly registration?: Registration | undefined;
   /** Of the oldest open stage; undefined while it runs, or when it could not be looked for. */
   readonly window?: OpenWindow | undefined;

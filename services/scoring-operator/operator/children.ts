@@ -15,12 +15,17 @@ export interface JobDefaults {
   readonly image: string;
   readonly serviceAccountName: string;
   readonly logLevel: string;
+  /** Where the Leases of signers are. */
+  readonly leaseNamespace: string;
+  /** Where the certificate is that services want to see, and the name that theirs have; undefined: plain text. */
+  readonly tls?: { readonly secretName: string; readonly serverName: string } | undefined;
 }
 
 /** Where things are in a pod of a Job. */
 export const paths = {
   policy: '/etc/weft/policy',
   signer: '/etc/weft/signer',
+  tls: '/etc/weft/tls',
   token: '/var/run/secrets/kubernetes.io/serviceaccount',
   temporary: '/tmp',
 } as const;
@@ -35,8 +40,8 @@ const keptFor_s = 604_800;
 export const grace_s = 120;
 
 /**
- * The Lease of a signer on a rollup: whoever holds it may send txs with the key. Its name is made from both, so that
- * two programs of a namespace with one signer share it. A key is not to be used in two namespaces.
+ * The Lease of a signer on a rollup: whoever holds it may send txs with the key. Its name is made from both, and all
+ * are in one namespace, so that two programs with one signer share it wherever they are.
  */
 export function leaseName(chainId: string, signer: string): string {
   const digest = createHash('sha256').update(`${chainId}/${signer.toLowerCase()}`).digest('hex');
@@ -151,6 +156,7 @@ function podTemplate(
           mount('signer', paths.signer),
           mount('token', paths.token),
           mount('temporary', paths.temporary, false),
+          ...(defaults.tls === undefined ? [] : [mount('tls', paths.tls)]),
           ...(policy.configMapRef === undefined ? [] : [mount('policy', paths.policy)]),
         ],
       },
@@ -166,6 +172,9 @@ function podTemplate(
         },
       },
       { name: 'temporary', emptyDir: {} },
+      ...(defaults.tls === undefined
+        ? []
+        : [{ name: 'tls', secret: { secretName: defaults.tls.secretName, defaultMode: 0o440 } }]),
       {
         name: 'token',
         projected: {
@@ -210,12 +219,21 @@ function environment(spec: ScoringProgram['spec'], program_text: string, default
     plain('CLICKHOUSE_DATABASE', clickhouse.database),
     ...(clickhouse.cluster === undefined ? [] : [plain('CLICKHOUSE_CLUSTER', clickhouse.cluster)]),
     plain('LEASE_NAME', leaseName(chainId, signer.address)),
-    field('LEASE_NAMESPACE', 'metadata.namespace'),
+    plain('LEASE_NAMESPACE', defaults.leaseNamespace),
     field('LEASE_HOLDER', 'metadata.name'),
+    ...(defaults.tls === undefined ? [] : tlsVariables(defaults.tls.serverName, plain)),
     plain('DATA_DIR', paths.temporary),
     plain('LOG_LEVEL', defaults.logLevel),
   ];
 }
+
+/** Where the certificate is, by the names that a Secret of type kubernetes.io/tls has. */
+const tlsVariables = <T>(serverName: string, plain: (name: string, value: string) => T): T[] => [
+  plain('GRPC_TLS_CERT_FILE', `${paths.tls}/tls.crt`),
+  plain('GRPC_TLS_KEY_FILE', `${paths.tls}/tls.key`),
+  plain('GRPC_TLS_CA_FILE', `${paths.tls}/ca.crt`),
+  ...(serverName === '' ? [] : [plain('GRPC_TLS_SERVER_NAME', serverName)]),
+];
 
 /** A short hash that differs when the pods differ. */
 const hashOf = (value: unknown): string =>

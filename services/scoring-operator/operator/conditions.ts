@@ -1,16 +1,19 @@
 import { isOver, openStage } from '../machine/decide.js';
 import { describe } from '../machine/run.js';
-import { type Gate, type GateInput, isStale, otherVersion } from './gates.js';
+import { type Gate, type GateInput, isStale } from './gates.js';
 import type { JobSummary } from './jobs.js';
 import type { Look } from './look.js';
 import { asReason, type Reason } from './reasons.js';
 import type { Condition, Phase } from './resource.js';
+import type { Waiting } from './waiting.js';
 
 /** What conditions are made from. */
 export interface ConditionInput extends GateInput {
   readonly generation: number;
   readonly gates: Readonly<Record<Phase, Gate>>;
   readonly jobs: Readonly<Record<Phase, JobSummary>>;
+  /** Why a Job does not start. */
+  readonly waiting?: Waiting | undefined;
   /** Names of children that belong to somebody else. */
   readonly conflicts: readonly string[];
 }
@@ -144,13 +147,12 @@ function finalizationPending(input: ConditionInput): Finding {
 }
 
 function degraded(input: ConditionInput): Finding {
-  const { look, problem, conflicts, jobs, spec } = input;
+  const { look, problem, conflicts, jobs, waiting } = input;
   if (problem?.isLasting) return yes(problem.reason, problem.message);
   if (conflicts.length > 0)
     return yes('ChildConflict', `${conflicts.join(' and ')} belong to somebody else: rename or remove them`);
   if (look?.decision.kind === 'alarm') return yes(asReason(look.decision.reason), look.decision.message);
-  const version = look && otherVersion(look, spec);
-  if (version !== undefined) return yes('OtherVersion', version);
+  if (waiting !== undefined) return yes(waiting.reason, waiting.message);
   for (const phase of ['score', 'finalize'] as const) {
     const { failures } = jobs[phase];
     if (failures >= tooManyFailures)

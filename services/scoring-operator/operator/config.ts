@@ -8,17 +8,29 @@ function asName(text: string): string {
   return text;
 }
 
+/** Names of namespaces, or `all`. */
+function asNamespaces(text: string): 'all' | readonly string[] {
+  if (text === 'all') return 'all';
+  const names = text.split(',').map((name) => name.trim());
+  return [...new Set(names.filter((name) => name !== '').map(asName))];
+}
+
 /** What the operator of ScoringPrograms needs. */
 export const operatorSettings = {
   KUBERNETES_OPERATOR: {
-    doc: 'Runs the ScoringPrograms of a Kubernetes namespace: makes their CronJobs and tells their status. The connection is the one that KUBECONFIG names, or that of the pod.',
+    doc: 'Runs the ScoringPrograms of one or more Kubernetes namespaces: makes their CronJobs and tells their status. The connection is the one that KUBECONFIG names, or that of the pod.',
     default: 'false',
     parse: asBoolean,
   },
   KUBERNETES_NAMESPACE: {
-    doc: 'Namespace whose ScoringPrograms are run; default: that of the pod.',
+    doc: 'Namespace of the operator itself, where its Lease is; default: that of the pod.',
     default: '',
     parse: (text: string): string => (text === '' ? '' : asName(text)),
+  },
+  WATCH_NAMESPACES: {
+    doc: "Namespaces whose ScoringPrograms are run, separated by commas, or `all`; default: the operator's own. In each of them the operator needs its Role; for `all`, the same rules as a ClusterRole.",
+    default: '',
+    parse: asNamespaces,
   },
   JOB_IMAGE: {
     doc: 'Image of the pods of Jobs, where a ScoringProgram names no other one: the one that this process runs in.',
@@ -29,6 +41,16 @@ export const operatorSettings = {
     doc: 'ServiceAccount of the pods of Jobs. It may get, create and update Leases, and nothing else.',
     default: 'weft-scoring-job',
     parse: asName,
+  },
+  JOB_LEASE_NAMESPACE: {
+    doc: "Namespace of the Leases of signers, of which a Job holds the one of its signer while it may send. Default: the operator's own, so that programs of all its namespaces share them. Operators that run programs of one signer have to name the same. The ServiceAccounts of Jobs need their Role there.",
+    default: '',
+    parse: (text: string): string => (text === '' ? '' : asName(text)),
+  },
+  JOB_TLS_SECRET: {
+    doc: 'Secret with tls.crt, tls.key and ca.crt, in every namespace of ScoringPrograms: the certificate that Jobs show to services that want one. Unset: Jobs speak to them in plain text.',
+    default: '',
+    parse: (text: string): string => (text === '' ? '' : asName(text)),
   },
   JOB_LOG_LEVEL: { ...logSettings.LOG_LEVEL, doc: 'LOG_LEVEL of the pods of Jobs.' },
   LEADER_LEASE_NAME: {

@@ -4,6 +4,7 @@ import { messageOf, UserError } from '../../common/errors.js';
 import { stopAll } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
+import type { ClientSecurity } from '../../common/rpc/transport.js';
 import { createScoreContract } from '../contract/client.js';
 import { fetchPrices, offerPrice } from '../contract/fees.js';
 import { openEvm } from '../contract/open.js';
@@ -34,6 +35,8 @@ export interface Sight {
   readonly database_name: string;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** How the services are spoken to; default: in plain text. */
+  readonly security?: ClientSecurity;
   /** Clients of services in the same process, for tests. */
   readonly clients?: FactClients;
 }
@@ -109,6 +112,7 @@ export function hashOfFile(file: Resolved['file'], signer: string): string {
     allow_empty: _c,
     stop_at_stage: _d,
     margin_seconds: _e,
+    vip_version: _f,
     ...rest
   } = file;
   return createHash('sha256')
@@ -149,6 +153,7 @@ export async function openEyes(
       metrics,
       phases: { score: false, finalize: false },
       is_read_only: true,
+      security: sight.security,
       ...(sight.clients === undefined ? {} : { clients: sight.clients }),
     });
     stops.push(opened.close);
@@ -156,27 +161,17 @@ export async function openEyes(
     stops.push(evm.close);
     const contract = createScoreContract({ rpc: evm.rpc, address: program.contract, from: signer });
     const { machine, source } = opened;
-    let vip_version: bigint | undefined;
     const eyes: Eyes = {
       ...machine,
       contract,
       account: signer,
       // The Jobs write what they see; two writers of one program would count versions apart.
       store: { ...machine.store, noteStage: async () => {} },
-      l1: {
-        ...machine.l1,
-        async registration(bridge_id, signal) {
-          const info = await machine.l1.registration(bridge_id, signal);
-          vip_version = info?.version;
-          return info;
-        },
-      },
     };
     const known = new Map<bigint, readonly StageTx[]>();
     return {
       hash,
       async look(rules, signal) {
-        vip_version = undefined;
         const observation = await observe(eyes, signal);
         signal.throwIfAborted();
         const runs = (await readRuns(source)).slice(-mostStages);
@@ -188,7 +183,6 @@ export async function openEyes(
           txs: await txsOf(source, runs, known),
           signer: await lookAtSigner(evm.rpc, signer),
           rollup_height: await fetchBlockNumber(evm.rpc).catch(() => undefined),
-          vip_version,
         };
       },
       close,

@@ -53,8 +53,6 @@ function finalizeGate({ look, isOutdated, spec, active, now }: GateInput): Gate 
     return closed('NotObserved', 'nothing was looked at yet since the last change');
   if (isStale(look, spec, now)) return closed('Stale', 'the last look is too old to go by');
   const { decision, observation } = look;
-  const version = otherVersion(look, spec);
-  if (version !== undefined) return closed('OtherVersion', version);
   if (decision.kind !== 'finalize') {
     const { reason, message } = describe(decision);
     return closed(decision.kind === 'score' ? 'ScorePending' : asReason(reason), message);
@@ -72,12 +70,6 @@ function finalizeGate({ look, isOutdated, spec, active, now }: GateInput): Gate 
 /** Whether a look is too old to open a gate by. */
 export function isStale({ at }: Look, { pollSeconds }: Spec, now: number): boolean {
   return now - at > Math.max(freshFor_ms, missedLooks * pollSeconds * 1_000);
-}
-
-/** That the registration in force is another one than this program was made for. */
-export function otherVersion({ vip_version }: Look, { vipVersion }: Spec): string | undefined {
-  if (vip_version === undefined || vip_version === BigInt(vipVersion)) return undefined;
-  return `the L1 has version ${vip_version} of the registration in force, and vipVersion is ${vipVersion}`;
 }
 
 /** That too few blocks have followed the last tx with scores. */

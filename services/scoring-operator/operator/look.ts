@@ -21,8 +21,6 @@ export interface Look {
   readonly signer: SignerLook;
   /** Height of the rollup; undefined when it could not be read. */
   readonly rollup_height: number | undefined;
-  /** Version of the rollup's registration that is in force; undefined when there is none, or it could not be read. */
-  readonly vip_version: bigint | undefined;
 }
 
 /** Why there is no look. */

@@ -5,24 +5,29 @@ import { type Stoppable, stopAll } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { Readiness } from '../../common/ops.js';
+import type { ClientSecurity } from '../../common/rpc/transport.js';
 import { createKubeApi, cronJobs, jobs } from '../kubernetes/api.js';
 import { acquireLease, leaseTimes } from '../kubernetes/lease.js';
 import { createQueue } from '../kubernetes/queue.js';
-import { watchObjects } from '../kubernetes/watch.js';
+import { watchNamespaces } from '../kubernetes/watch-namespaces.js';
 import type { FactClients } from '../policy/gather/clients.js';
 import type { SigningConfig } from '../program/config.js';
 import type { OperatorConfig } from './config.js';
+import { type Controller, programs } from './controller.js';
 import { createRecorder } from './events.js';
 import { createOperatorMetrics, type OperatorMetrics } from './metrics.js';
 import { createObserver } from './observer.js';
-import { type Controller, programs, reconcile, removeOrphans } from './reconcile.js';
+import { removeOrphans } from './orphans.js';
+import { reconcile } from './reconcile.js';
 import { type CronJob, childSelector, type Job, keyOf, labels, type ScoringProgram } from './resource.js';
 
 export interface OperatorOptions {
-  readonly config: OperatorConfig;
+  readonly config: OperatorConfig & { readonly GRPC_TLS_SERVER_NAME: string };
   readonly kube: KubeConfig;
-  /** Namespace whose programs are run. */
+  /** Namespace of the operator itself, where its Lease is. */
   readonly namespace: string;
+  /** Namespaces whose programs are run; an empty name stands for all of them. */
+  readonly namespaces: readonly string[];
   /** Nobody else's: the name of the pod and something random. */
   readonly identity: string;
   /** How txs are sent, for what is looked at; no key is in it. */
@@ -32,6 +37,7 @@ export interface OperatorOptions {
   readonly database_name: string;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly security?: ClientSecurity;
   readonly clients?: FactClients;
 }
 
@@ -121,11 +127,10 @@ interface LeadOptions extends OperatorOptions {
 
 /** Watches and reconciles. */
 function startLeading(options: LeadOptions): Stoppable & { readonly synced: Promise<void> } {
-  const { config, kube, namespace, api, log, operator_metrics, identity } = options;
+  const { config, kube, namespace, namespaces, api, log, operator_metrics, identity } = options;
   const watch = {
     config: kube,
     api,
-    namespace,
     relist_ms: config.RELIST_SECONDS * 1_000,
     log,
     counters: operator_metrics,
@@ -156,14 +161,18 @@ function startLeading(options: LeadOptions): Stoppable & { readonly synced: Prom
     onFailure: () => options.metrics.problems.inc({ service: 'scoring', kind: 'reconcile' }),
     log,
   });
-  const watchedPrograms = watchObjects<ScoringProgram>({
+  const watchedPrograms = watchNamespaces<ScoringProgram>(namespaces, {
     ...watch,
     resource: programs,
     onChange: (program) => queue.add(keyOf(program.metadata)),
   });
   const children = { ...watch, labelSelector: childSelector };
-  const watchedCronJobs = watchObjects<CronJob>({ ...children, resource: cronJobs, onChange: ofChild });
-  const watchedJobs = watchObjects<Job>({ ...children, resource: jobs, onChange: ofChild });
+  const watchedCronJobs = watchNamespaces<CronJob>(namespaces, {
+    ...children,
+    resource: cronJobs,
+    onChange: ofChild,
+  });
+  const watchedJobs = watchNamespaces<Job>(namespaces, { ...children, resource: jobs, onChange: ofChild });
   const watches = [watchedPrograms, watchedCronJobs, watchedJobs];
   const synced = Promise.all(watches.map((one) => one.synced)).then(() => {
     isSynced = true;
@@ -179,11 +188,17 @@ function startLeading(options: LeadOptions): Stoppable & { readonly synced: Prom
       image: config.JOB_IMAGE,
       serviceAccountName: config.JOB_SERVICE_ACCOUNT,
       logLevel: config.JOB_LOG_LEVEL,
+      leaseNamespace: config.JOB_LEASE_NAMESPACE || namespace,
+      tls:
+        config.JOB_TLS_SECRET === ''
+          ? undefined
+          : { secretName: config.JOB_TLS_SECRET, serverName: config.GRPC_TLS_SERVER_NAME },
     },
     record: createRecorder(api, identity, log),
     metrics: operator_metrics,
     log,
     counted: new Set(),
+    pure: new Map(),
     since: Date.now(),
   };
   const clean = (): void => {

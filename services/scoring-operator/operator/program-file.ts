@@ -56,9 +56,10 @@ export function programFile(
   return defined({
     name: `${metadata.namespace}/${metadata.name}`,
     l1,
-    rollup,
+    rollup: isObject(rollup) ? { ...rollup, chain_id: spec.chainId } : rollup,
     indexers,
     bridge_id: spec.bridgeId,
+    vip_version: spec.vipVersion,
     contract: spec.contract.address,
     policy,
     approval: spec.finalize.approval,
@@ -68,6 +69,7 @@ export function programFile(
     stop_at_stage: spec.stopAtStage,
     margin_seconds: toSeconds(spec.finalize.delayAfterStageEnd),
     poll_seconds: spec.pollSeconds,
+    count_intervals: spec.countIntervals,
     windows: spec.windows?.map(({ stage, startTime, endTime }) => ({
       stage,
       start_time: unix(startTime),
@@ -75,6 +77,9 @@ export function programFile(
     })),
   });
 }
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Without what is not given: the schema of programs knows no undefined. */
 function defined(value: Readonly<Record<string, unknown>>): Record<string, unknown> {

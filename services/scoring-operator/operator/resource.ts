@@ -84,6 +84,7 @@ export interface Spec {
   readonly startStage: number;
   readonly stopAtStage?: number;
   readonly pollSeconds: number;
+  readonly countIntervals: boolean;
   readonly windows?: readonly {
     readonly stage: number;
     readonly startTime: string;
@@ -206,6 +207,8 @@ export interface Job {
   readonly metadata: Meta;
   readonly spec?: { readonly activeDeadlineSeconds?: number };
   readonly status?: {
+    /** Pods that run and are ready. */
+    readonly ready?: number;
     readonly startTime?: string;
     readonly completionTime?: string;
     readonly conditions?: readonly {

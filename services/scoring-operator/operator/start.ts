@@ -7,6 +7,7 @@ import { type Stoppable, sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { Readiness } from '../../common/ops.js';
+import type { ClientSecurity } from '../../common/rpc/transport.js';
 import type { ScoringConfig } from '../config.js';
 import { loadKubeConfig } from '../kubernetes/api.js';
 import { loadSigning, signingSettings } from '../program/config.js';
@@ -20,6 +21,8 @@ export interface RunOptions {
   readonly database: Database;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** How the services are spoken to. */
+  readonly security: ClientSecurity;
 }
 
 /** How long to wait for a database that does not answer, in milliseconds. */
@@ -30,11 +33,13 @@ const wait_ms = 5_000;
  *
  * @throws UserError where there is no Kubernetes.
  */
-export function runOperator({ config, env, database, log, metrics }: RunOptions): Stoppable & {
+export function runOperator({ config, env, database, log, metrics, security }: RunOptions): Stoppable & {
   readonly readiness: Readiness;
 } {
   const kube = loadKubeConfig(env);
   const namespace = config.KUBERNETES_NAMESPACE || ownNamespace();
+  const watched = config.WATCH_NAMESPACES;
+  const namespaces = watched === 'all' ? [''] : watched.length > 0 ? watched : [namespace];
   const stopping = new AbortController();
   let operator: Operator | undefined;
   let reason = 'the tables are not there yet';
@@ -45,14 +50,16 @@ export function runOperator({ config, env, database, log, metrics }: RunOptions)
       config,
       kube,
       namespace,
+      namespaces,
       identity: `${hostname()}_${randomBytes(4).toString('hex')}`,
       signing: signingWithoutKey(env),
       database,
       database_name,
       log: log.child({ service: 'operator' }),
       metrics,
+      security,
     });
-    log.info({ namespace }, 'the operator waits to lead');
+    log.info({ namespace, watched }, 'the operator waits to lead');
     void operator.lost.then(() => {
       log.fatal('leadership was lost: the process ends');
       process.exit(1);

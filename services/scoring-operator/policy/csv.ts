@@ -1,6 +1,7 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { readWrittenAccount } from './account.js';
 import type { Measure } from './facts.js';
+import { withoutKeys } from './mask.js';
 import { createTally } from './measure/tally.js';
 
 /** Mistakes that are listed one by one; of more only the number is told. */
@@ -57,4 +58,8 @@ export function parseCsv(text: string, duplicates: 'refuse' | 'sum', account_pre
   };
 }
 
-const shown = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
+/** A value in a message: a long one is cut, and what may be a key is left out. */
+function shown(text: string): string {
+  const safe = withoutKeys(text);
+  return JSON.stringify(safe.length > 60 ? `${safe.slice(0, 60)}...` : safe);
+}

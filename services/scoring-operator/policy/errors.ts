@@ -1,16 +1,21 @@
 import { UserError } from '../../common/errors.js';
+import { withoutKeys } from './mask.js';
 
-/** A policy that cannot be used: every mistake that was found in it, together. */
+/** A policy that cannot be used: every mistake that was found in it, together. What may be a key is not shown. */
 export class PolicyError extends UserError {
   override name = 'PolicyError';
 
+  readonly mistakes: readonly string[];
+
   constructor(
     readonly policy: string,
-    readonly mistakes: readonly string[],
+    found: readonly string[],
   ) {
+    const mistakes = found.map(withoutKeys);
     super(
       `${policy} has ${mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`}:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`,
     );
+    this.mistakes = mistakes;
   }
 }
 

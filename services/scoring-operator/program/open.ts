@@ -1,5 +1,6 @@
 import { createEndpoints } from '../../common/chain/endpoints.js';
 import type { Database } from '../../common/clickhouse/database.js';
+import { messageOf } from '../../common/errors.js';
 import { BlockServiceClient } from '../../common/gen/indexer/block/v1/block.js';
 import { NftServiceClient } from '../../common/gen/indexer/nft/v1/nft.js';
 import { RichlistServiceClient } from '../../common/gen/indexer/richlist/v1/richlist.js';
@@ -8,14 +9,16 @@ import { stopAll } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import { connectRpc } from '../../common/rpc/client.js';
+import type { ClientSecurity } from '../../common/rpc/transport.js';
 import { createScoreContract } from '../contract/client.js';
-import { openContract, openEvm } from '../contract/open.js';
+import { type Evm, openContract, openEvm } from '../contract/open.js';
 import { createL1Client, systemClock } from '../l1/client.js';
 import { fetchBridgeId } from '../l1/views.js';
+import type { ChainFacts } from '../machine/chain.js';
 import type { ContractReads, ScoreSender } from '../machine/ports.js';
 import type { Rules } from '../machine/rules.js';
 import type { Machine, Phases } from '../machine/run.js';
-import type { FactClients } from '../policy/gather/clients.js';
+import { ask, type FactClients } from '../policy/gather/clients.js';
 import type { Source } from '../store/read.js';
 import { openScoringStore } from '../store/store.js';
 import { type SigningConfig, sendingOf } from './config.js';
@@ -37,6 +40,8 @@ export interface OpenOptions {
   readonly is_read_only?: boolean;
   /** Clients of services in the same process; default: those at the program's addresses. */
   readonly clients?: FactClients;
+  /** How the services are spoken to; default: in plain text. */
+  readonly security?: ClientSecurity | undefined;
   readonly signal?: AbortSignal;
   readonly onStep?: Machine['onStep'];
   readonly onProgress?: Machine['onProgress'];
@@ -74,9 +79,9 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
       ? await openReadOnly(program, sending, tools)
       : await openContract(sending, program.contract, tools);
     stops.push(opened.close);
-    const { contract, sender, chain_id, account } = opened;
+    const { contract, sender, chain_id, chainIds, account } = opened;
 
-    const clients = options.clients ?? connectAll(program);
+    const clients = options.clients ?? connectAll(program, options.security);
     if (options.clients === undefined)
       stops.push(async () =>
         Object.values(clients).forEach((client) => {
@@ -99,6 +104,10 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
     const machine = {
       l1,
       contract,
+      chain: {
+        wanted: { chain_id: program.rollup.chain_id, evm_chain_id: sending.EVM_CHAIN_ID },
+        look: (signal?: AbortSignal) => lookAtChain(chain_id, chainIds, clients, signal),
+      },
       sender,
       account,
       policy,
@@ -107,6 +116,7 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
       bridge_id: await bridgeOf(program, shared, signal),
       start_stage: program.start_stage,
       windows: program.windows,
+      count_intervals: program.count_intervals,
       account_prefix: program.rollup.account_prefix,
       rules: options.rules ?? (() => program.rules),
       phases: options.phases,
@@ -129,6 +139,23 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
   }
 }
 
+/** Which chain the nodes and the index are of now. */
+async function lookAtChain(
+  chain_id: bigint,
+  chainIds: Evm['chainIds'],
+  { block }: FactClients,
+  signal = new AbortController().signal,
+): Promise<ChainFacts> {
+  const [said, indexed] = await Promise.all([
+    chainIds(),
+    ask(block.getStatus.bind(block), {}, signal).then(
+      (status) => status.chain_id,
+      (error: unknown) => ({ error: messageOf(error) }),
+    ),
+  ]);
+  return { evm: said.size === 0 ? said : new Map([...said, ['what txs are signed for', chain_id]]), indexed };
+}
+
 async function openReadOnly(
   program: Program,
   sending: Parameters<typeof openEvm>[0],
@@ -137,27 +164,29 @@ async function openReadOnly(
   readonly contract: ContractReads;
   readonly sender: ScoreSender;
   readonly chain_id: bigint;
+  readonly chainIds: Evm['chainIds'];
   readonly account: string;
   close(): Promise<void>;
 }> {
-  const { rpc, chain_id, close } = await openEvm(sending, tools);
+  const { rpc, chain_id, chainIds, close } = await openEvm(sending, tools);
   const contract = createScoreContract({ rpc, address: program.contract, from: `0x${'0'.repeat(40)}` });
   const refuse = (): Promise<never> => Promise.reject(new Error('there is no signer: nothing can be sent'));
   return {
     contract: { ...contract, isAllowed: async () => true },
     sender: { sendScores: refuse, finalize: refuse, settle: refuse },
     chain_id,
+    chainIds,
     account: '',
     close,
   };
 }
 
-function connectAll({ indexers }: Program): FactClients {
+function connectAll({ indexers }: Program, security?: ClientSecurity): FactClients {
   return {
-    block: connectRpc(BlockServiceClient, indexers.block),
-    tx: connectRpc(TxServiceClient, indexers.tx),
-    nft: connectRpc(NftServiceClient, indexers.nft),
-    richlist: connectRpc(RichlistServiceClient, indexers.richlist),
+    block: connectRpc(BlockServiceClient, indexers.block, security),
+    tx: connectRpc(TxServiceClient, indexers.tx, security),
+    nft: connectRpc(NftServiceClient, indexers.nft, security),
+    richlist: connectRpc(RichlistServiceClient, indexers.richlist, security),
   };
 }
 

@@ -21,6 +21,9 @@ export interface Program {
   readonly rollup: {
     readonly json_rpc_urls: readonly string[];
     readonly rest_urls: readonly string[];
+    /** '' for any. */
+    readonly chain_id: string;
+    /** undefined: the one that follows from the rollup's chain id. */
     readonly evm_chain_id: number | undefined;
     readonly account_prefix: string;
   };
@@ -35,6 +38,8 @@ export interface Program {
   readonly start_stage: bigint | undefined;
   readonly poll_seconds: number;
   readonly windows: readonly SeenStage[];
+  /** Whether stages of which nothing is known are counted back in intervals. */
+  readonly count_intervals: boolean;
   /** Where relative paths start from. */
   readonly folder: string;
 }
@@ -161,11 +166,13 @@ interface ProgramJson {
   readonly rollup: {
     readonly json_rpc_urls: string[];
     readonly rest_urls?: string[];
+    readonly chain_id?: string;
     readonly evm_chain_id?: number;
     readonly account_prefix: string;
   };
   readonly indexers?: Partial<Record<'block' | 'tx' | 'nft' | 'richlist', string>>;
   readonly bridge_id: number | 'auto' | 'none';
+  readonly vip_version?: number;
   readonly contract: string;
   readonly policy: string | Record<string, unknown>;
   readonly approval: 'Automatic' | 'Manual';
@@ -175,6 +182,7 @@ interface ProgramJson {
   readonly stop_at_stage?: number;
   readonly margin_seconds: number;
   readonly poll_seconds: number;
+  readonly count_intervals: boolean;
   readonly windows?: { readonly stage: number; readonly start_time: number; readonly end_time: number }[];
 }
 
@@ -193,6 +201,7 @@ function withTypes(json: ProgramJson, folder: string): Program {
     rollup: {
       json_rpc_urls: rollup.json_rpc_urls.map(withoutSlash),
       rest_urls: (rollup.rest_urls ?? []).map(withoutSlash),
+      chain_id: rollup.chain_id ?? '',
       evm_chain_id: rollup.evm_chain_id,
       account_prefix: rollup.account_prefix,
     },
@@ -211,9 +220,11 @@ function withTypes(json: ProgramJson, folder: string): Program {
       approved_stage: stage(json.approved_stage),
       allow_empty: json.allow_empty.map(BigInt),
       stop_at_stage: stage(json.stop_at_stage),
+      vip_version: stage(json.vip_version),
     },
     start_stage: stage(json.start_stage),
     poll_seconds: json.poll_seconds,
+    count_intervals: json.count_intervals,
     windows: (json.windows ?? []).map((window) => ({ ...window, stage: BigInt(window.stage) })),
     folder,
   };

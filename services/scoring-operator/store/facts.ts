@@ -9,6 +9,8 @@ interface ListKey {
   readonly program: string;
   readonly stage: bigint;
   readonly list_hash: string;
+  /** Of this writing: rows of an earlier one of the same list do not count. */
+  readonly version: number;
 }
 
 /** A row for every rule: what was measured, and where it is from. */
@@ -48,11 +50,17 @@ export function readMeasures(source: Source, { stage, list_hash }: Run, call: Ca
     'measures',
     `SELECT rule, denominator, account_count, left_out, location, sha256, bytes, etag
      FROM ${source.database_name}.measures FINAL
-     WHERE program = {program:String} AND stage = {stage:UInt64} AND list_hash = {list_hash:String} ORDER BY rule`,
+     WHERE program = {program:String} AND stage = {stage:UInt64} AND list_hash = {list_hash:String}
+       AND version = (${newest(source)}) ORDER BY rule`,
     { stage: String(stage), list_hash },
     call,
   );
 }
+
+/** The version of what was written last of a list. */
+const newest = ({ database_name }: Source): string =>
+  `SELECT max(version) FROM ${database_name}.measures WHERE program = {program:String}
+     AND stage = {stage:UInt64} AND list_hash = {list_hash:String}`;
 
 /**
  * What a run was computed from.
@@ -82,6 +90,7 @@ export async function readFacts(
     'measured',
     `SELECT rule, account, value FROM ${source.database_name}.measured FINAL
      WHERE program = {program:String} AND stage = {stage:UInt64} AND list_hash = {list_hash:String}
+       AND version = (${newest(source)})
        ${account === undefined ? '' : 'AND account = {account:String}'}`,
     { stage: String(run.stage), list_hash: run.list_hash, account: account ?? '' },
     call,

@@ -24,7 +24,7 @@ export async function readVersion(source: Source): Promise<number> {
     'version',
     `SELECT max(version) AS version FROM (${tables.join(' UNION ALL ')})`,
   );
-  return row?.version ?? 0;
+  return Number(row?.version ?? 0);
 }
 
 /** When stages were, as the L1 said; ascending. */
@@ -33,7 +33,7 @@ export async function readSeenStages(source: Source, call: Call = {}): Promise<S
     source,
     'seen_stages',
     `SELECT toString(stage) AS stage, start_time, end_time FROM ${source.database_name}.l1_stages FINAL
-     WHERE program = {program:String} ORDER BY l1_stages.stage`,
+     WHERE program = {program:String} AND end_time > 0 ORDER BY l1_stages.stage`,
     {},
     call,
   );

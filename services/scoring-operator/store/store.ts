@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Database, StatementOptions } from '../../common/clickhouse/database.js';
 import { createLines } from '../../common/clickhouse/lines.js';
 import { createMutex } from '../../common/mutex.js';
@@ -20,6 +21,8 @@ import type { Check, LoggedDecision, Run, SeenStage, StageTx } from './rows.js';
 export interface ScoringStore {
   seenStages(): Promise<SeenStage[]>;
   noteStage(stage: SeenStage): Promise<void>;
+  /** As if a stage had never been seen. */
+  forgetStage(stage: bigint): Promise<void>;
   /** Every run, ascending by stage. */
   runs(): Promise<Run[]>;
   run(stage: bigint): Promise<Run | undefined>;
@@ -55,8 +58,15 @@ export async function openScoringStore(
   program: string,
 ): Promise<ScoringStore> {
   const source = { database, database_name, program };
-  // Not the clock: one that goes back would write rows that do not count.
   let version = await readVersion(source);
+  /**
+   * By the clock, so that what is written last counts whichever process has written it; but never less than what was
+   * there before, since the clock may go back.
+   */
+  const nextVersion = (): number => {
+    version = Math.max(version + 1, Date.now() * 1_000 + randomInt(1_000));
+    return version;
+  };
   const mutex = createMutex();
   const insert = (table: string, rows: readonly object[]): Promise<void> => {
     const options: StatementOptions = { name: `scoring.write_${table}`, priority: 'write' };
@@ -69,13 +79,15 @@ export async function openScoringStore(
     mutex(() =>
       insert(
         table,
-        rows.map((row) => ({ ...row, program, version: ++version })),
+        rows.map((row) => ({ ...row, program, version: nextVersion() })),
       ),
     );
 
   return {
     seenStages: () => readSeenStages(source),
     noteStage: (stage) => write('l1_stages', [stage]),
+    // Rows are only ever written: one without times stands for none.
+    forgetStage: (stage) => write('l1_stages', [{ stage, start_time: 0, end_time: 0 }]),
     runs: () => readRuns(source),
     run: async (stage) => (await readRuns(source, stage))[0],
     saveRun({ window, counts, ...run }) {
@@ -84,7 +96,7 @@ export async function openScoringStore(
     },
     savePolicy: (policy_hash, text) => insert('policies', [{ policy_hash, text }]),
     async saveFacts(stage, list_hash, facts) {
-      const of = { program, stage, list_hash };
+      const of = { program, stage, list_hash, version: nextVersion() };
       for (const rows of parts(measuredRows(of, facts))) await insert('measured', rows);
       await insert('measures', measureRows(of, facts));
     },

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -86,9 +87,14 @@ export function startKubelet(space: TestNamespace, env: Readonly<Record<string, 
         continue;
       }
       if (running !== undefined || kubelet.isHeld || !/^(Pending)?$/.test(pod.status?.phase ?? '')) continue;
-      const fresh = await run(space, pod, env);
-      started.set(uid, fresh);
-      kubelet.pods.push(fresh);
+      try {
+        const fresh = await run(space, pod, env);
+        started.set(uid, fresh);
+        kubelet.pods.push(fresh);
+      } catch (error) {
+        if (!(error instanceof CannotStart)) throw error;
+        await tell(core, namespace, pod, error);
+      }
     }
   };
   const loop = (async () => {
@@ -119,7 +125,7 @@ async function run(
   for (const { name: volume, mountPath } of container.volumeMounts) {
     mkdirSync(join(root, mountPath), { recursive: true });
     const source = pod.spec.volumes.find((one) => one.name === volume);
-    for (const [path, text] of await filesOf(core, namespace, source)) {
+    for (const [path, text] of await filesOf(core, namespace, source).catch(cannotMount(volume))) {
       const file = join(root, mountPath, path);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text, { mode: 0o400 });
@@ -131,7 +137,7 @@ async function run(
   const here = (value: string): string => value.replace(mounted, (path) => join(root, path));
   const variables: Record<string, string> = {};
   for (const variable of container.env) {
-    const value = await resolveVariable(core, namespace, pod, variable);
+    const value = await resolveVariable(core, namespace, pod, variable).catch(cannotCreate(namespace));
     if (value !== undefined) variables[variable.name] = here(value);
   }
   const child = spawn(process.execPath, [...container.args], {
@@ -147,7 +153,10 @@ async function run(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = outputOf(child);
-  await setPhase(core, namespace, name, { phase: 'Running' });
+  await setPhase(core, namespace, name, {
+    phase: 'Running',
+    conditions: [{ type: 'Ready', status: 'True' }],
+  });
   child.once('close', (code, signal) => {
     void end(core, namespace, pod, code ?? (signal === 'SIGKILL' ? 137 : 143));
   });
@@ -224,8 +233,79 @@ async function resolveVariable(
   return secretKeyRef === undefined ? found : decode(found);
 }
 
+/** Something that a pod refers to is not there. */
+class MissingError extends Error {
+  constructor(
+    readonly object: string,
+    readonly key: string,
+  ) {
+    super(`there is no ${key} in ${object}`);
+  }
+}
+
+/** What a kubelet tells of a pod that it cannot start: an event, with a reason and words. */
+class CannotStart extends Error {
+  constructor(
+    readonly reason: 'FailedMount' | 'Failed',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const isGone = (error: unknown): boolean => (error as { code?: number }).code === 404;
+
+/** The words are those of a kubelet (pkg/volume/secret, pkg/kubelet). */
+const cannotMount =
+  (volume: string) =>
+  (error: unknown): never => {
+    const why =
+      error instanceof MissingError
+        ? `references non-existent secret key: ${error.key}`
+        : isGone(error)
+          ? `secret "${volume}" not found`
+          : undefined;
+    if (why === undefined) throw error;
+    throw new CannotStart('FailedMount', `MountVolume.SetUp failed for volume "${volume}" : ${why}`);
+  };
+
+const cannotCreate =
+  (namespace: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof MissingError)) throw error;
+    throw new CannotStart(
+      'Failed',
+      `Error: couldn't find key ${error.key} in Secret ${namespace}/${error.object}`,
+    );
+  };
+
+/** Writes the event of a pod that cannot be started; said again it is counted. */
+async function tell(
+  core: CoreV1Api,
+  namespace: string,
+  { metadata }: Pod,
+  error: CannotStart,
+): Promise<void> {
+  const name = `${metadata.name}.${createHash('sha256').update(error.message).digest('hex').slice(0, 16)}`;
+  const at = new Date();
+  const body = {
+    metadata: { name, namespace },
+    involvedObject: { apiVersion: 'v1', kind: 'Pod', namespace, name: metadata.name, uid: metadata.uid },
+    type: 'Warning',
+    reason: error.reason,
+    message: error.message,
+    source: { component: 'kubelet' },
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
+  };
+  await core.createNamespacedEvent({ namespace, body }).catch((failure: unknown) => {
+    if ((failure as { code?: number }).code !== 409) throw failure;
+  });
+}
+
 function missing(name: string, key: string): never {
-  throw new Error(`there is no ${key} in ${name}`);
+  throw new MissingError(name, key);
 }
 
 const decode = (text: string): string => Buffer.from(text, 'base64').toString('utf8');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { CoreV1Api, type KubernetesObject, KubernetesObjectApi } from '@kubernetes/client-node';
 import { createKubeApi, type KubeApi } from '../../../services/scoring-operator/kubernetes/api.js';
-import { programs } from '../../../services/scoring-operator/operator/reconcile.js';
+import { programs } from '../../../services/scoring-operator/operator/controller.js';
 import type { ScoringProgram } from '../../../services/scoring-operator/operator/resource.js';
 import { type ControlPlane, controlPlane } from './control-plane.js';
 import { shipped } from './install.js';

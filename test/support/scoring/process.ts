@@ -47,6 +47,7 @@ export function processOver(
   hardship: Hardship,
   random: Random,
   windows: readonly SeenStage[] = [],
+  count_intervals = false,
 ): Machine {
   let isDead = false;
   const once = (n: number): boolean => n > 0 && random.oneIn(n);
@@ -187,6 +188,12 @@ export function processOver(
             }
           );
         }),
+      stageTimes: (stage) =>
+        ask(() => {
+          if (world.l1Faults.isDown) throw new Error('connection refused');
+          const times = world.saysTimes ? world.truth.get(stage) : undefined;
+          return times && { start_time: times.start, end_time: times.end };
+        }),
       submitted: async () => ({ last_submitted_stage: 0n, total_l2_scores: undefined }),
       close: async () => {},
     },
@@ -204,6 +211,15 @@ export function processOver(
           [...(world.stages.get(stage)?.scores ?? [])].map(([address, amount]) => ({ address, amount })),
         ),
     },
+    chain: {
+      wanted: { chain_id: '', evm_chain_id: 7n },
+      async look() {
+        await step();
+        const isSilent = world.contractDown || once(hardship.failOneIn);
+        const id = world.isOtherChain ? 8n : 7n;
+        return { evm: new Map(isSilent ? [] : [['node', id]]), indexed: 'rollup-1' };
+      },
+    },
     account: '0xme',
     index: {
       head: () => ask(() => world.indexHead()),
@@ -218,6 +234,7 @@ export function processOver(
     // The oldest contracts cannot say where they begin.
     start_stage: world.kind === 'oldest' ? world.initStage : undefined,
     windows,
+    count_intervals,
     account_prefix: 'init',
     log,
     fault: step,

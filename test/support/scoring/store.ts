@@ -47,6 +47,7 @@ export function memoryStore(tables: MemoryTables, step: () => Promise<void>): Sc
   return {
     seenStages: () => after(() => byStage(tables.seen.values())),
     noteStage: (stage) => after(() => void tables.seen.set(stage.stage, stage)),
+    forgetStage: (stage) => after(() => void tables.seen.delete(stage)),
     runs: () => after(() => byStage(tables.runs.values())),
     run: (stage) => after(() => tables.runs.get(stage)),
     saveRun: (run) => after(() => void tables.runs.set(run.stage, run)),

@@ -55,6 +55,10 @@ export class World {
   l1Faults = { isDown: false, isStanding: false, lag: 0 };
   contractDown = false;
   isAllowed = true;
+  /** Whether the node is one of another chain. */
+  isOtherChain = false;
+  /** Whether the L1 says of stages that are over when they were. */
+  saysTimes = true;
   registration: { init_stage: bigint; isOurs: boolean } | undefined;
 
   constructor(
@@ -175,6 +179,7 @@ export class World {
   broadcast(tx: WorldTx): void {
     if (this.l1Faults.isDown || this.l1Faults.isStanding)
       this.violations.push(`stage ${tx.stage}: sent while the L1 could not be read`);
+    if (this.isOtherChain) this.violations.push(`stage ${tx.stage}: sent to another chain`);
     if (tx.nonce < this.mined) throw new Error('nonce too low');
     if (this.pool.some((other) => other.nonce === tx.nonce))
       throw new Error('replacement transaction underpriced');

@@ -1,4 +1,4 @@
-import { keccak256, toUtf8Bytes } from 'ethers';
+import { derivedChainId } from '../../../services/scoring-operator/contract/chain-id.js';
 import { known, type OnboardFacts } from '../facts.js';
 import { type Step, step, unseen } from './step.js';
 
@@ -18,14 +18,6 @@ export function versionStep({ rollup, tool, config }: OnboardFacts): Step {
   const both = [said, `${config.ROLLUP_TOOL} is ${installed}`];
   if (plain(installed) === plain(seen.version)) return step(title, 'done', both);
   return step(title, 'wrong', both, [`install ${wanted}: another version may sign what the rollup refuses`]);
-}
-
-/** Above this, wallets take no chain id. */
-const chainIds = 4_503_599_627_370_476n;
-
-/** The EVM chain id that a rollup of this family makes of its chain id: the first 8 bytes of its hash, cut for wallets. */
-export function derivedChainId(chain_id: string): bigint {
-  return BigInt(keccak256(toUtf8Bytes(chain_id)).slice(0, 18)) % chainIds;
 }
 
 /** The EVM chain id, and whether it is of the same rollup. */

@@ -1,0 +1,83 @@
+import { isDeepStrictEqual } from 'node:util';
+import { cronJobs } from '../kubernetes/api.js';
+import { desiredCronJob } from './children.js';
+import type { Controller } from './controller.js';
+import type { Gate } from './gates.js';
+import {
+  type CronJob,
+  cronJobName,
+  group,
+  isControlledBy,
+  keyOf,
+  manager,
+  type Phase,
+  type ScoringProgram,
+} from './resource.js';
+
+/** Applies one CronJob. @returns what is there then; 'conflict' when one of that name is somebody else's. */
+export async function applyChild(
+  controller: Controller,
+  program: ScoringProgram,
+  phase: Phase,
+  text: string | undefined,
+  gate: Gate,
+): Promise<CronJob | 'conflict' | undefined> {
+  const { api, defaults } = controller;
+  const { namespace, uid } = program.metadata;
+  const name = cronJobName(program.metadata.name, phase);
+  const known = controller.cronJobs
+    .items()
+    .find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+  // One that has lost its labels, or never had them, is not among those that are watched.
+  const found = known ?? (await api.get<CronJob>(cronJobs, namespace, name));
+  if (found !== undefined && !isControlledBy(found, uid)) return 'conflict';
+  if (text === undefined) {
+    if (found !== undefined) await suspend(controller, found);
+    return found;
+  }
+  const body = desiredCronJob(program, phase, text, gate.suspend, defaults);
+  const applied = await api.apply<CronJob>(cronJobs, namespace, name, body, manager);
+  const own = await withoutForeign(controller, applied, body['spec']);
+  const isRepaired =
+    own !== applied ||
+    (found !== undefined &&
+      found.metadata.generation !== applied.metadata.generation &&
+      found.spec?.suspend === applied.spec?.suspend &&
+      program.status?.observedGeneration === program.metadata.generation &&
+      found.metadata.annotations?.[hashAnnotation] === applied.metadata.annotations?.[hashAnnotation]);
+  if (isRepaired)
+    await controller.record(program, {
+      type: 'Warning',
+      reason: 'DriftRepaired',
+      action: 'Applied',
+      note: `CronJob ${name} had been changed by somebody else and was set right`,
+    });
+  return own;
+}
+
+/**
+ * Takes out of a spec what others have added to it: server-side apply leaves a variable, a container or a volume that it
+ * has never had itself, and with them other things would run. What the API server would make of our spec alone is found
+ * by a dry run, so that defaults, and what the cluster itself adds to every object, count as ours.
+ *
+ * @returns what is there then: the same object where there was nothing to take out.
+ */
+async function withoutForeign({ api, pure }: Controller, applied: CronJob, spec: unknown): Promise<CronJob> {
+  const { namespace, name, uid } = applied.metadata;
+  const key = keyOf(applied.metadata);
+  const versionOf = ({ metadata }: CronJob): string => `${uid}/${metadata.generation}`;
+  if (pure.get(key) === versionOf(applied)) return applied;
+  const alone = await api.replaceSpec<CronJob>(cronJobs, namespace, name, spec, true);
+  const isPure = isDeepStrictEqual(alone.spec, applied.spec);
+  const own = isPure ? applied : await api.replaceSpec<CronJob>(cronJobs, namespace, name, spec, false);
+  pure.set(key, versionOf(own));
+  return own;
+}
+
+const hashAnnotation = `${group}/template-hash`;
+
+/** Closes a CronJob without saying anything else of it. */
+export async function suspend({ api }: Controller, { metadata, spec }: CronJob): Promise<void> {
+  if (spec?.suspend === true) return;
+  await api.merge(cronJobs, metadata.namespace, metadata.name, { spec: { suspend: true } });
+}
