@@ -3,6 +3,7 @@ import type { Validator } from '../common/chain/rest.js';
 import type { Call, Database } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
 import { readRowBinary } from '../common/clickhouse/row-binary.js';
+import { namesOf } from '../common/clickhouse/tables.js';
 import { UserError } from '../common/errors.js';
 import type { FaultPoint } from '../common/fault.js';
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
@@ -56,10 +57,7 @@ const headersAtOnce = 100;
 
 /** Opens the tables; they must have been migrated. */
 export function createBlockStore(database: Database, target: Target, fault: FaultPoint = () => {}) {
-  const table = (name: string): string => `${target.database}.${name}`;
-  // Rows are removed where they are: a Distributed table cannot do it.
-  const removable = (name: string): string =>
-    target.cluster === '' ? table(name) : `${table(name)}_local ON CLUSTER '${target.cluster}'`;
+  const { of: table, removable } = namesOf<string>(target);
 
   const headers = (
     condition: string,

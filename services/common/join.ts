@@ -19,11 +19,32 @@ export interface JoinOptions {
 }
 
 /**
+ * Ties a consumer's tables to the chain before anything else. What will not heal, another chain,
+ * is logged and told as the hindrance.
+ *
+ * @returns whether blocks can be followed: not after the signal, and not where nothing will heal.
+ */
+export async function hasJoined(options: JoinOptions): Promise<boolean> {
+  const { log, signal, onHindrance } = options;
+  try {
+    await joinChain(options);
+  } catch (error) {
+    if (signal.aborted) return false;
+    log.fatal({ err: error }, `nothing is indexed: ${messageOf(error)}`);
+    onHindrance(messageOf(error));
+    return false;
+  }
+  if (signal.aborted) return false;
+  onHindrance('');
+  return true;
+}
+
+/**
  * Waits until the block service knows its chain, and ties a consumer's tables to it.
  *
  * @throws UserError when it is another one than the configuration's or the tables'.
  */
-export async function joinChain(options: JoinOptions): Promise<void> {
+async function joinChain(options: JoinOptions): Promise<void> {
   const { config, blocks, claim, log, signal, onHindrance } = options;
   for (let attempt = 0; !signal.aborted; attempt++) {
     try {

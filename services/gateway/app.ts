@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { status } from '@grpc/grpc-js';
-import { LRUCache } from 'lru-cache';
 import type { Log } from '../common/log.js';
+import { createLru } from '../common/lru.js';
 import type { Metrics } from '../common/metrics.js';
 import { createCache } from './cache.js';
 import type { Clients } from './clients.js';
@@ -59,7 +59,7 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const timeout_ms = config.REQUEST_TIMEOUT_MS;
   const server = createServer({ cache, clients, heads, sender, about, log, timeout_ms });
-  const known = new LRUCache<string, KnownRequest>({ max: memo.max });
+  const known = createLru<string, KnownRequest>(memo.max);
   const route = createRouter({
     routes: createRoutes(about),
     base_path: config.BASE_PATH,

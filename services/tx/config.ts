@@ -1,4 +1,5 @@
-import { asInteger, asOneOf, asText, type Settings, type ValuesOf } from '../common/config.js';
+import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
+import { consumerSettings } from '../common/consumer-settings.js';
 import {
   chainSettings,
   databaseSettings,
@@ -32,17 +33,7 @@ export const txSettings = {
     doc: 'Cosmos REST URLs, separated by commas: asked on Move rollups for the owners of fungible stores that are older than the index.',
   },
   NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
-  ROLE: {
-    doc: 'What this process does: ingest (write the tables; one process), serve (answer calls; any number) or all.',
-    default: 'all',
-    parse: asOneOf('all', 'ingest', 'serve'),
-  },
-  GRPC_PORT: { doc: 'Port of gRPC; 0 for any free one.', default: '7002', parse: asInteger(0, 65_535) },
-  BLOCK_SERVICE_ADDR: {
-    doc: 'gRPC address of the block service: host:port, dns:///name:port or unix:/path.',
-    default: '127.0.0.1:7001',
-    parse: asText,
-  },
+  ...consumerSettings(7002),
 } satisfies Settings;
 
 /** Those, and what only a process of its own is told. */

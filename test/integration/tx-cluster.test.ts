@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { nothing } from '../../services/tx/store/cursor.js';
-import { removeAbove } from '../../services/tx/store/remove.js';
+import { aboveCursor, removeAbove } from '../../services/tx/store/remove.js';
 import { tablesOf } from '../../services/tx/store/tables.js';
 import { testDatabase } from '../support/database.js';
 
@@ -9,7 +9,7 @@ describe('the tx service on a cluster', () => {
     const commands: string[] = [];
     const database = {
       ...(await testDatabase()),
-      rows: async <T>() => [{ n: 1 }] as T[],
+      rows: async <T>() => [{ n: 1 }, ...aboveCursor.map(([name]) => ({ name, n: 1 }))] as T[],
       command: async (sql: string) => {
         commands.push(sql);
       },

@@ -61,7 +61,7 @@ describe('the operator makes of a program what it shall be', function () {
     tables = await serveClickHouse(await testDatabase());
     // Nothing here is about leadership, which a busy machine would take away.
     operator = await startOperatorProcess(space, { CLICKHOUSE_URL: tables.url, LEADER_LEASE_SECONDS: '60' });
-    await eventually(() => operator.ready(), 'the operator to be ready');
+    await eventually(() => operator.ready(), 'the operator to be ready', 60_000);
   });
   after(async function () {
     const failed = this.test?.parent?.tests.some(({ state }) => state !== 'passed');

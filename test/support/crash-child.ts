@@ -4,7 +4,6 @@
  * its environment; CRASH_AT names a point between two writes and how often it is passed
  * before the process kills itself there, CRASH_LOG is a file that collects the points.
  */
-import { appendFileSync } from 'node:fs';
 import { blockSettings } from '../../services/block/config.js';
 import { startBlock } from '../../services/block/main.js';
 import { openDatabase } from '../../services/common/clickhouse/open.js';
@@ -19,14 +18,10 @@ import { richlistSettings } from '../../services/richlist/config.js';
 import { startRichlist } from '../../services/richlist/main.js';
 import { txSettings } from '../../services/tx/config.js';
 import { startTx } from '../../services/tx/main.js';
+import { crashPoint } from './crash-point.js';
 
 const env = process.env;
-const [point, times] = (env['CRASH_AT'] ?? '').split('#');
-let passed = 0;
-const fault = (where: string): void => {
-  if (env['CRASH_LOG'] !== undefined) appendFileSync(env['CRASH_LOG'], `${where}\n`);
-  if (where === point && ++passed > Number(times ?? 0)) process.kill(process.pid, 'SIGKILL');
-};
+const fault = crashPoint(env);
 
 const shared = { log: createLog('error', 2), metrics: createMetrics(), fault };
 const database = await openDatabase(loadSettings(blockSettings, env));

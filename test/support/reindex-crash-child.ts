@@ -2,7 +2,6 @@
  * An indexer of blocks and of the service SERVICE (tx or nft), as crash-child.ts, that is told by
  * messages to rebuild the tables of that service, and that kills itself at a point between two steps (CRASH_AT, `point#times`).
  */
-import { appendFileSync } from 'node:fs';
 import { blockSettings } from '../../services/block/config.js';
 import { startBlock } from '../../services/block/main.js';
 import { openDatabase } from '../../services/common/clickhouse/open.js';
@@ -13,15 +12,11 @@ import { nftSettings } from '../../services/nft/config.js';
 import { startNft } from '../../services/nft/main.js';
 import { txSettings } from '../../services/tx/config.js';
 import { startTx } from '../../services/tx/main.js';
+import { crashPoint } from './crash-point.js';
 import { connectReindex, generationsOf, nftContents, tableContents } from './reindex.js';
 
 const env = process.env;
-const [point, times] = (env['CRASH_AT'] ?? '').split('#');
-let passed = 0;
-const fault = (where: string): void => {
-  if (env['CRASH_LOG'] !== undefined) appendFileSync(env['CRASH_LOG'], `${where}\n`);
-  if (where === point && ++passed > Number(times ?? 0)) process.kill(process.pid, 'SIGKILL');
-};
+const fault = crashPoint(env);
 
 const shared = { log: createLog('error', 2), metrics: createMetrics() };
 const config = loadSettings(blockSettings, env);

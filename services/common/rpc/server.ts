@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   type handleServerStreamingCall,
   type handleUnaryCall,
@@ -13,16 +11,14 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
-import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
 import { DatabaseUnavailable, QueryTimeout } from '../clickhouse/database.js';
 import { messageOf, RpcError } from '../errors.js';
 import { cannotListen } from '../listen.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
-import { packageRoot } from '../paths.js';
 import { type CallContext, contextOf } from './context.js';
+import { addReflection } from './reflection.js';
 import { plainTransport, type Transport } from './transport.js';
 
 /** The largest message either side takes: a block of thousands of txs is one message. */
@@ -184,8 +180,7 @@ export async function serveRpc(
   for (const service of services) server.addService(service.definition, service.implementation);
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   health.addToServer(server as never);
-  const descriptors = readFileSync(join(packageRoot, 'services/common/gen/descriptors.binpb'));
-  new ReflectionService(loadFileDescriptorSetFromBuffer(descriptors)).addToServer(server);
+  addReflection(server);
 
   const ports: number[] = [];
   try {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../common/lru.js';
 
 /** Says how many seconds a client has to wait before its next request; 0 when it may go on. */
 export type RateLimit = (request: IncomingMessage) => number;
@@ -20,7 +20,7 @@ export function createRateLimit(
   now_ms: () => number = () => performance.now(),
 ): RateLimit | undefined {
   if (per_second === 0) return undefined;
-  const buckets = new LRUCache<string, { tokens: number; at_ms: number }>({ max: addresses });
+  const buckets = createLru<string, { tokens: number; at_ms: number }>(addresses);
   return (request) => {
     const address = clientAddress(request, trusted_proxies);
     const now = now_ms();

@@ -1,8 +1,8 @@
 import type { Database } from '../../common/clickhouse/database.js';
 import { consume } from '../../common/consume.js';
-import { messageOf } from '../../common/errors.js';
+import { createBlockConsumer } from '../../common/consume-blocks.js';
 import type { BlockServiceClient } from '../../common/gen/indexer/block/v1/block.js';
-import { joinChain } from '../../common/join.js';
+import { hasJoined } from '../../common/join.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { NftConfig } from '../config.js';
@@ -10,7 +10,7 @@ import { type FollowOptions, followDetails } from '../enrich/follow.js';
 import type { DetailSource } from '../enrich/source.js';
 import type { NftIndex } from '../index.js';
 import type { NftStore } from '../store/store.js';
-import { createBlockConsumer } from './blocks.js';
+import { decodeAndTell } from './blocks.js';
 
 export interface IngestOptions {
   readonly config: Pick<NftConfig, 'VM_TYPE' | 'CHAIN_ID' | 'ACCOUNT_ADDRESS_PREFIX' | 'DETAIL_ATTEMPTS'>;
@@ -37,26 +37,16 @@ export interface IngestOptions {
 export async function ingest(options: IngestOptions): Promise<void> {
   const { config, name, blocks, index, store, log, metrics, signal } = options;
   const claim = (chain_id: string, vm_type: string) => store.claim(chain_id, vm_type);
-  try {
-    await joinChain({ config, blocks, claim, log, signal, onHindrance: options.onHindrance });
-  } catch (error) {
-    if (signal.aborted) return;
-    log.fatal({ err: error }, `nothing is indexed: ${messageOf(error)}`);
-    options.onHindrance(messageOf(error));
-    return;
-  }
-  if (signal.aborted) return;
-  options.onHindrance('');
-  const decode = { vm: config.VM_TYPE, account_prefix: config.ACCOUNT_ADDRESS_PREFIX };
+  if (!(await hasJoined({ config, blocks, claim, log, signal, onHindrance: options.onHindrance }))) return;
+  const decode = decodeAndTell(
+    { vm: config.VM_TYPE, account_prefix: config.ACCOUNT_ADDRESS_PREFIX },
+    log,
+    metrics,
+  );
   const { tables, head, reader } = index;
   const { database } = options;
   await Promise.all([
-    consume(createBlockConsumer({ name, store, decode, log, metrics, signal }), {
-      blocks,
-      signal,
-      log,
-      metrics,
-    }),
+    consume(createBlockConsumer({ name, store, decode, signal }), { blocks, signal, log, metrics }),
     followDetails({
       ...{ database, tables, head, reader: { ...reader, database }, store, log, metrics, signal },
       ...{ source: options.source, earlier: options.earlier, onAsked: options.onAsked },

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Log } from '../../common/log.js';
+import { createLru } from '../../common/lru.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { DecodeProblem } from '../decode/types.js';
 
@@ -14,7 +14,7 @@ export function createProblemLog(
   log: Log,
   metrics: Metrics,
 ): (height: number, problems: readonly DecodeProblem[]) => void {
-  const known = new LRUCache<string, true>({ max: remembered });
+  const known = createLru<string, true>(remembered);
   return (height, problems) => {
     for (const { source, reason } of problems) {
       metrics.problems.inc({ service: 'nft', kind: 'decode' });

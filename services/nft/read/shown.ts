@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { createLru } from '../../common/lru.js';
 import type { ShownCollection } from '../store/types.js';
 import type { Reading } from './reader.js';
 
@@ -12,7 +13,7 @@ export interface ShownMemory {
 const remembered = 20_000;
 
 export function createShownMemory(): ShownMemory {
-  const known = new LRUCache<string, ShownCollection>({ max: remembered });
+  const known = createLru<string, ShownCollection>(remembered);
   let current = -1;
   return {
     at(revision) {

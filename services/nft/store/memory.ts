@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { AccountKey } from '../../common/chain/address.js';
 import type { Database } from '../../common/clickhouse/database.js';
+import { createLru } from '../../common/lru.js';
 import type { NftBlock } from '../decode/types.js';
 import { hasEditions, lookUpEditions, type Scope, scopeKey, scopesOf } from './editions.js';
 import { type Known, knowNothing, type ObjectToken } from './known.js';
@@ -42,13 +42,12 @@ export interface MemoryOptions {
 
 /** Reads what is not in memory, all of a kind in one go. */
 export function createMemory({ database, tables, vm, capacity, resolveObjects }: MemoryOptions): Memory {
-  const max = Math.max(1, capacity);
   // `null` stands for what is known not to be there.
-  const tokens = new LRUCache<string, { state: TokenState | null }>({ max });
-  const objects = new LRUCache<AccountKey, { token: ObjectToken | null }>({ max });
-  const origins = new LRUCache<AccountKey, { origin: Origin | null }>({ max });
-  const counts = new LRUCache<string, number>({ max });
-  const editions = new LRUCache<string, number>({ max });
+  const tokens = createLru<string, { state: TokenState | null }>(capacity);
+  const objects = createLru<AccountKey, { token: ObjectToken | null }>(capacity);
+  const origins = createLru<AccountKey, { origin: Origin | null }>(capacity);
+  const counts = createLru<string, number>(capacity);
+  const editions = createLru<string, number>(capacity);
   // Most chains have none: then nothing is looked up.
   let areEditions: boolean | undefined;
 

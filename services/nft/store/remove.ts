@@ -1,4 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import { removeFromAll, removeRows } from '../../common/clickhouse/remove.js';
 import type { FaultPoint } from '../../common/fault.js';
 import { endOf } from './place.js';
 import type { TableName, Tables } from './tables.js';
@@ -26,27 +27,15 @@ const cut: readonly TableName[] = [
   'collections',
 ];
 
-/** Removes rows, after a look whether there are any: a DELETE that finds nothing is still slow. */
-export async function removeWhere(
+/** Removes the rows of a table that fulfil a condition. @returns how many. */
+export const removeWhere = (
   database: Database,
   tables: Tables,
-  name: TableName,
+  table: TableName,
   condition: string,
   params: Readonly<Record<string, unknown>>,
   fault: FaultPoint,
-): Promise<number> {
-  const options = { name: 'nft.remove', priority: 'write' as const };
-  const [found] = await database.rows<{ n: number }>(
-    `SELECT count() AS n FROM ${tables.of(name)} WHERE ${condition}`,
-    params,
-    options,
-  );
-  if (found === undefined || found.n === 0) return 0;
-  await fault(`remove ${name}`);
-  // Lightweight: it marks rows, where ALTER TABLE DELETE would write whole parts anew.
-  await database.command(`DELETE FROM ${tables.removable(name)} WHERE ${condition}`, params, options);
-  return found.n;
-}
+): Promise<number> => removeRows({ database, tables, name: 'nft.remove', fault }, table, condition, params);
 
 /** Lowers the cursor: what lies above it does not exist from here on. */
 export function removeBlocksAbove(
@@ -59,26 +48,14 @@ export function removeBlocksAbove(
 }
 
 /** Removes what the blocks above a height had caused, but for the changes themselves. */
-export async function removeCausedAbove(
+export function removeCausedAbove(
   database: Database,
   tables: Tables,
   height: number,
   fault: FaultPoint,
 ): Promise<number> {
-  const params = { end: endOf(height) };
-  // One look at all of them: nearly always there is nothing.
-  const found = await database.rows<{ name: TableName; n: number }>(
-    cut
-      .map((name) => `SELECT '${name}' AS name, count() AS n FROM ${tables.of(name)} WHERE ${above}`)
-      .join(' UNION ALL '),
-    params,
-    { name: 'nft.look_above', priority: 'write' },
-  );
-  const filled = new Set(found.filter(({ n }) => n > 0).map(({ name }) => name));
-  let removed = 0;
-  for (const name of cut)
-    if (filled.has(name)) removed += await removeWhere(database, tables, name, above, params, fault);
-  return removed;
+  const conditions = cut.map((table) => [table, above] as const);
+  return removeFromAll({ database, tables, name: 'nft.remove', fault }, conditions, { end: endOf(height) });
 }
 
 /** Removes the changes above a height: nothing is left then to be made again. */

@@ -1,4 +1,5 @@
 import type { Target } from '../../common/clickhouse/migrate.js';
+import { namesOf, type TableNames } from '../../common/clickhouse/tables.js';
 
 /** The tables of the schema folder. */
 export type TableName =
@@ -42,22 +43,11 @@ export const copiedTables: readonly TableName[] = [
   'blocks',
 ];
 
-/** The names of tables in statements. */
-export interface Tables {
-  /** Where rows are read and inserted. */
-  readonly of: (name: TableName) => string;
-  /** Where rows are removed: a Distributed table cannot do it, so those that hold the rows. */
-  readonly removable: (name: TableName) => string;
-}
+/** Their names in statements. */
+export type Tables = TableNames<TableName>;
 
-/** The names of the tables of a target. */
-export function tablesOf({ database, cluster }: Target): Tables {
-  const of = (name: TableName): string => `${database}.${name}`;
-  return {
-    of,
-    removable: (name) => (cluster === '' ? of(name) : `${of(name)}_local ON CLUSTER '${cluster}'`),
-  };
-}
+/** Their names in the statements for a target. */
+export const tablesOf = (target: Target): Tables => namesOf(target);
 
 /** The lists of tokens, by token id and by height. */
 export type ListName =

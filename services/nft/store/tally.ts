@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Database } from '../../common/clickhouse/database.js';
+import { createLru } from '../../common/lru.js';
 import { type Editions, familyOf, nameIn, type Scope, scopeKey } from './editions.js';
 import type { ItemRow } from './items.js';
 import type { Tables } from './tables.js';
@@ -41,7 +41,7 @@ export function createTallies(
   tables: Tables,
   { capacity, fewGone }: { readonly capacity: number; readonly fewGone: number },
 ): Tallies {
-  const known = new LRUCache<string, Tally>({ max: Math.max(1, capacity) });
+  const known = createLru<string, Tally>(capacity);
 
   const count = async (scopes: ReadonlyMap<string, Scope>): Promise<Map<string, Tally>> => {
     const tallies = new Map<string, Tally>();

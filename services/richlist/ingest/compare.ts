@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import { fetchEvmHeight } from '../../common/chain/evm.js';
 import type { Log } from '../../common/log.js';
+import { createLru } from '../../common/lru.js';
 import type { Metrics } from '../../common/metrics.js';
 import { type BalanceAnswer, type BalanceQuestion, fetchBalances } from '../node/erc20.js';
 import { type Holding, holdingKey } from '../store/balance.js';
@@ -36,7 +36,7 @@ export function createComparison(
 ): (holdings: readonly Holding[]) => Promise<Outcome> {
   const { config, store, jsonRpc, log, metrics, signal } = options;
   const [isFirstDrift, isFirstUnreadable] = [createOnce(), createOnce()];
-  const muted = new LRUCache<string, true>({ max: 10_000, ttl: muted_ms });
+  const muted = createLru<string, true>(10_000, { ttl: muted_ms });
   const ask = (questions: readonly BalanceQuestion[]): Promise<BalanceAnswer[]> =>
     fetchBalances(jsonRpc, questions, config.BALANCE_BATCH, signal);
 

@@ -1,16 +1,16 @@
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import { consume } from '../../common/consume.js';
-import { messageOf } from '../../common/errors.js';
+import { createBlockConsumer } from '../../common/consume-blocks.js';
 import type { BlockServiceClient } from '../../common/gen/indexer/block/v1/block.js';
-import { joinChain } from '../../common/join.js';
+import { hasJoined } from '../../common/join.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import { callRpc } from '../../common/rpc/client.js';
 import type { RichlistConfig } from '../config.js';
 import type { RichlistStore } from '../store/store.js';
 import type { Tables } from '../store/tables.js';
-import { createBlockConsumer } from './blocks.js';
+import { decodeAndTell } from './blocks.js';
 import type { NameTokens } from './names.js';
 import { reconcile } from './reconcile.js';
 
@@ -35,18 +35,10 @@ export interface IngestOptions {
 /** Follows the block service until the signal. Ends early only for what will not heal: another chain. */
 export async function ingest(options: IngestOptions): Promise<void> {
   const { name, blocks, store, log, metrics, signal } = options;
-  try {
-    await joinChain({ ...options, claim: (chain_id, vm_type) => store.claim(chain_id, vm_type) });
-  } catch (error) {
-    if (signal.aborted) return;
-    log.fatal({ err: error }, `nothing is indexed: ${messageOf(error)}`);
-    options.onHindrance(messageOf(error));
-    return;
-  }
-  if (signal.aborted) return;
-  options.onHindrance('');
+  const claim = (chain_id: string, vm_type: string) => store.claim(chain_id, vm_type);
+  if (!(await hasJoined({ ...options, claim }))) return;
   await Promise.all([
-    consume(createBlockConsumer({ name, store, log, metrics, signal }), {
+    consume(createBlockConsumer({ name, store, decode: decodeAndTell(log, metrics), signal }), {
       blocks,
       signal,
       log,

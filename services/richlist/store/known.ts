@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { type Database, tuple } from '../../common/clickhouse/database.js';
+import { createLru } from '../../common/lru.js';
 import { type Balance, type HoldingKey, holdingKey, holdingOf } from './balance.js';
 import type { Tables } from './tables.js';
 
@@ -34,8 +34,7 @@ const balanceOfRow = ({ amount, ord, height }: Row): Balance => ({ amount: BigIn
  */
 export function createKnown(database: Database, tables: Tables, capacity: number): Known {
   let isComplete = false;
-  const known = new LRUCache<HoldingKey, Balance>({
-    max: capacity,
+  const known = createLru<HoldingKey, Balance>(capacity, {
     dispose: (_balance, _key, reason) => {
       if (reason === 'evict') isComplete = false;
     },

@@ -1,4 +1,5 @@
 import { type Database, tuple } from '../../common/clickhouse/database.js';
+import { removeRows } from '../../common/clickhouse/remove.js';
 import type { FaultPoint } from '../../common/fault.js';
 import { shortfallOf } from '../amount.js';
 import { type HoldingKey, holdingKey, type Source } from './balance.js';
@@ -31,19 +32,8 @@ const options = { name: 'richlist.remove_above', priority: 'write' as const };
  */
 export async function cutAbove(environment: CutEnvironment, { height, last_ord }: Position): Promise<number> {
   const { database, tables, fault } = environment;
-  const remove = async (name: TableName, condition: string): Promise<number> => {
-    const params = { height, last_ord };
-    const [found] = await database.rows<{ n: number }>(
-      `SELECT count() AS n FROM ${tables.of(name)} WHERE ${condition}`,
-      params,
-      options,
-    );
-    if (found === undefined || found.n === 0) return 0;
-    await fault(`remove ${name}`);
-    // Lightweight: it marks rows, where ALTER TABLE DELETE would write whole parts anew.
-    await database.command(`DELETE FROM ${tables.removable(name)} WHERE ${condition}`, params, options);
-    return found.n;
-  };
+  const remove = (name: TableName, condition: string): Promise<number> =>
+    removeRows({ database, tables, fault, name: options.name }, name, condition, { height, last_ord });
 
   await remove('blocks', 'height > {height:UInt64} OR last_ord > {last_ord:UInt64}');
   const [above] = await database.rows<{ n: number }>(

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Database } from '../../common/clickhouse/database.js';
+import { createLru } from '../../common/lru.js';
 import type { Tables } from './tables.js';
 
 /** A token that a batch touches. */
@@ -50,7 +50,7 @@ export function createTokenList(
   tables: Tables,
   nameTokens: (tokens: readonly string[]) => Promise<ReadonlyMap<string, string>>,
 ): TokenList {
-  const known = new LRUCache<string, boolean>({ max: remembered });
+  const known = createLru<string, boolean>(remembered);
   const denomRow = (denom: string, token: string, ord: number): string =>
     JSON.stringify({ folded: denom.toLowerCase(), denom, token, ord });
 

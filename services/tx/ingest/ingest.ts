@@ -1,13 +1,14 @@
 import { consume } from '../../common/consume.js';
-import { messageOf } from '../../common/errors.js';
+import { createBlockConsumer } from '../../common/consume-blocks.js';
 import type { BlockServiceClient } from '../../common/gen/indexer/block/v1/block.js';
-import { joinChain } from '../../common/join.js';
+import { hasJoined } from '../../common/join.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { TxConfig } from '../config.js';
+import type { DecodedBlock } from '../decode/types.js';
 import type { Head } from '../read/head.js';
 import type { TxStore } from '../store/store.js';
-import { createBlockConsumer } from './blocks.js';
+import { decodeAndTell } from './blocks.js';
 import { followTraces } from './traces.js';
 
 export interface IngestOptions {
@@ -27,24 +28,25 @@ export interface IngestOptions {
 /** Follows the block service until the signal. Ends early only for what will not heal: another chain. */
 export async function ingest(options: IngestOptions): Promise<void> {
   const { config, name, blocks, store, head, log, metrics, signal } = options;
-  try {
-    await joinChain({ ...options, claim: (chain_id, vm_type) => store.claim(chain_id, vm_type) });
-  } catch (error) {
-    if (signal.aborted) return;
-    log.fatal({ err: error }, `nothing is indexed: ${messageOf(error)}`);
-    options.onHindrance(messageOf(error));
-    return;
-  }
-  if (signal.aborted) return;
-  options.onHindrance('');
-  const decode = { vm: config.VM_TYPE, account_prefix: config.ACCOUNT_ADDRESS_PREFIX };
+  const claim = (chain_id: string, vm_type: string) => store.claim(chain_id, vm_type);
+  if (!(await hasJoined({ ...options, claim }))) return;
+  const vm = config.VM_TYPE;
+  const decode = decodeAndTell({
+    ...{ name, log, metrics },
+    decode: { vm, account_prefix: config.ACCOUNT_ADDRESS_PREFIX },
+  });
+  const onWritten = (written: readonly DecodedBlock[]): void =>
+    metrics.txs.inc(
+      { service: name() },
+      written.reduce((sum, { txs }) => sum + txs.length, 0),
+    );
   await Promise.all([
-    consume(createBlockConsumer({ name, store, decode, log, metrics, signal }), {
+    consume(createBlockConsumer({ name, store, decode, onWritten, signal }), {
       blocks,
       signal,
       log,
       metrics,
     }),
-    config.VM_TYPE === 'evm' ? followTraces({ name, blocks, store, head, log, metrics, signal }) : undefined,
+    vm === 'evm' ? followTraces({ name, blocks, store, head, log, metrics, signal }) : undefined,
   ]);
 }

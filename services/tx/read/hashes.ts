@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import { createBatcher } from '../../common/batcher.js';
 import type { Call, Database } from '../../common/clickhouse/database.js';
+import { createLru } from '../../common/lru.js';
 import type { Kind, Tables } from '../store/tables.js';
 import { groupBy } from './group.js';
 import type { Head } from './head.js';
@@ -45,7 +45,7 @@ const hashesAtOnce = 256;
 
 /** Opens the hashes. */
 export function createHashes({ database, tables, head, atOnce, remembered }: HashesOptions): Hashes {
-  const known = remembered === 0 ? undefined : new LRUCache<string, HashEntry>({ max: remembered });
+  const known = remembered === 0 ? undefined : createLru<string, HashEntry>(remembered);
   let revision = head.revision;
   const look = createBatcher<{ kind: Kind; hash: string }, readonly HashRow[]>({
     run: async (keys, call) => {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../common/lru.js';
 import { type AccountHead, type ListKey, latestKept } from './account-heads.js';
 
 /** The ends of the account lists that were used last. */
@@ -26,8 +26,7 @@ export function createHeadTable(capacity: number, onEvict: () => void = () => {}
   /** Rows that stood for lists which are forgotten. */
   const free: number[] = [];
   let used = 0;
-  const rows = new LRUCache<ListKey, number>({
-    max: capacity,
+  const rows = createLru<ListKey, number>(capacity, {
     dispose: (row, _key, reason) => {
       if (reason === 'set') return;
       free.push(row);

@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import type { AccountKey } from '../../common/chain/address.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import { messageOf } from '../../common/errors.js';
 import type { Log } from '../../common/log.js';
+import { createLru } from '../../common/lru.js';
 import type { DecodedBlock } from '../decode/types.js';
 import type { Tables } from './tables.js';
 
@@ -64,8 +64,8 @@ export function createOwners(
   log: Log,
   resolve: ResolveStores = async () => new Map(),
 ): Owners {
-  const known = new LRUCache<AccountKey, AccountKey>({ max: remembered });
-  const unknown = new LRUCache<AccountKey, true>({ max: remembered, ttl: unknownFor_ms });
+  const known = createLru<AccountKey, AccountKey>(remembered);
+  const unknown = createLru<AccountKey, true>(remembered, { ttl: unknownFor_ms });
 
   const askNode = async (stores: readonly AccountKey[]): Promise<ReadonlyMap<AccountKey, AccountKey>> => {
     let timer: NodeJS.Timeout | undefined;

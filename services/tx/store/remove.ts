@@ -1,4 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import { removeFromAll } from '../../common/clickhouse/remove.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Position } from './cursor.js';
 import { accountLists, type Kind, type TableName, type Tables } from './tables.js';
@@ -33,33 +34,15 @@ export const paramsOf = ({ height, internal_height, last }: Position) => ({
   ...last,
 });
 
-/**
- * Removes every row above a position. Looks first, because a DELETE that finds nothing is
- * still slow.
- *
- * @returns how many rows were removed.
- */
+/** Removes every row above a position. @returns how many. */
 export async function removeAbove(
   database: Database,
   tables: Tables,
   position: Position,
   fault: FaultPoint,
 ): Promise<number> {
-  const params = paramsOf(position);
-  let removed = 0;
-  for (const [name, condition] of aboveCursor) {
-    const options = { name: 'tx.remove_above', priority: 'write' as const };
-    const [found] = await database.rows<{ n: number }>(
-      `SELECT count() AS n FROM ${tables.of(name)} WHERE ${condition}`,
-      params,
-      options,
-    );
-    if (found === undefined || found.n === 0) continue;
-    await fault(`remove ${name}`);
-    // Lightweight: it marks rows, where ALTER TABLE DELETE would write whole parts anew.
-    await database.command(`DELETE FROM ${tables.removable(name)} WHERE ${condition}`, params, options);
-    removed += found.n;
-  }
+  const options = { database, tables, name: 'tx.remove_above', fault };
+  const removed = await removeFromAll(options, aboveCursor, paramsOf(position));
   await fault('removed');
   return removed;
 }

@@ -1,4 +1,5 @@
 import type { Target } from '../../common/clickhouse/migrate.js';
+import { namesOf, type TableNames } from '../../common/clickhouse/tables.js';
 
 /** What has a body: a Cosmos tx, an EVM receipt or a call frame. */
 export type Kind = 'tx' | 'evm_tx' | 'internal_tx';
@@ -35,19 +36,8 @@ export type TableName =
   | 'msg_set_txs'
   | 'stores';
 
-/** The names of tables in statements. */
-export interface Tables {
-  /** Where rows are read and inserted. */
-  readonly of: (name: TableName) => string;
-  /** Where rows are removed: a Distributed table cannot do it, so those that hold the rows. */
-  readonly removable: (name: TableName) => string;
-}
+/** Their names in statements. */
+export type Tables = TableNames<TableName>;
 
-/** The names of the tables of a target. */
-export function tablesOf({ database, cluster }: Target): Tables {
-  const of = (name: TableName): string => `${database}.${name}`;
-  return {
-    of,
-    removable: (name) => (cluster === '' ? of(name) : `${of(name)}_local ON CLUSTER '${cluster}'`),
-  };
-}
+/** Their names in the statements for a target. */
+export const tablesOf = (target: Target): Tables => namesOf(target);

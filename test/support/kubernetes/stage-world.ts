@@ -122,7 +122,7 @@ export async function startStageWorld(): Promise<StageWorld> {
   });
   // Few scores in a tx, so that there is a middle.
   const kubelet = startKubelet(space, { TX_MAX_SCORES: '6', LEASE_SECONDS: '6', LOG_LEVEL: 'debug' });
-  await eventually(() => operator.ready(), 'the operator');
+  await eventually(() => operator.ready(), 'the operator', 60_000);
   let made = 0;
 
   const world: StageWorld = {

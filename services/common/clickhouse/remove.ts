@@ -1,0 +1,67 @@
+import type { FaultPoint } from '../fault.js';
+import type { Database } from './database.js';
+import type { TableNames } from './tables.js';
+
+/** Where rows are removed, and what the statements are called. */
+export interface RemoveOptions<Name extends string> {
+  readonly database: Database;
+  readonly tables: TableNames<Name>;
+  /** The name of the statements. */
+  readonly name: string;
+  readonly fault: FaultPoint;
+}
+
+/**
+ * Removes the rows of a table that fulfil a condition. Looks first, because a DELETE that finds
+ * nothing is still slow.
+ *
+ * @param params of the condition's placeholders.
+ * @returns how many rows were removed.
+ */
+export async function removeRows<Name extends string>(
+  { database, tables, name, fault }: RemoveOptions<Name>,
+  table: Name,
+  condition: string,
+  params: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const options = { name, priority: 'write' as const };
+  const [found] = await database.rows<{ n: number }>(
+    `SELECT count() AS n FROM ${tables.of(table)} WHERE ${condition}`,
+    params,
+    options,
+  );
+  if (found === undefined || found.n === 0) return 0;
+  await fault(`remove ${table}`);
+  // Lightweight: it marks rows, where ALTER TABLE DELETE would write whole parts anew.
+  await database.command(`DELETE FROM ${tables.removable(table)} WHERE ${condition}`, params, options);
+  return found.n;
+}
+
+/**
+ * The same for several tables in their order. One look at all of them: nearly always there is
+ * nothing, and a look at each would cost as many statements.
+ *
+ * @param conditions each table with its condition.
+ * @returns how many rows were removed.
+ */
+export async function removeFromAll<Name extends string>(
+  options: RemoveOptions<Name>,
+  conditions: readonly (readonly [Name, string])[],
+  params: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const { database, tables, name } = options;
+  const found = await database.rows<{ name: Name; n: number }>(
+    conditions
+      .map(
+        ([table, where]) => `SELECT '${table}' AS name, count() AS n FROM ${tables.of(table)} WHERE ${where}`,
+      )
+      .join(' UNION ALL '),
+    params,
+    { name, priority: 'write' },
+  );
+  const filled = new Set(found.filter(({ n }) => n > 0).map((row) => row.name));
+  let removed = 0;
+  for (const [table, where] of conditions)
+    if (filled.has(table)) removed += await removeRows(options, table, where, params);
+  return removed;
+}
