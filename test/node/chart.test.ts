@@ -29,6 +29,8 @@ const certificate = (name: string): string => join(packageRoot, 'test/support/tl
 
 describe('the chart on a real node', function () {
   this.timeout(600_000);
+  // Each test goes on from where the one before has ended.
+  this.bail(true);
   const folder = mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'weft-chart-'));
   const facts = readFacts('evm');
   const forwarded: Forwarded[] = [];

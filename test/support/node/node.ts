@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CoreV1Api } from '@kubernetes/client-node';
+import { freePort } from '../../../tools/bench/processes.js';
 import { eventually } from '../block.js';
 import { type ControlPlane, startControlPlane } from '../kubernetes/control-plane.js';
 import { type Containerd, startContainerd } from './containerd.js';
@@ -56,7 +57,8 @@ export async function startNode(): Promise<Node> {
   daemons.start('kube-proxy', join(bin, 'kube-proxy'), [
     ...[`--kubeconfig=${kubeconfig}`, '--proxy-mode=nftables', '--hostname-override=node-1'],
     ...[`--cluster-cidr=${podNetwork}`, '--conntrack-max-per-core=0'],
-    ...['--healthz-bind-address=127.0.0.1:0', '--metrics-bind-address=127.0.0.1:0'],
+    `--healthz-bind-address=127.0.0.1:${await freePort()}`,
+    `--metrics-bind-address=127.0.0.1:${await freePort()}`,
   ]);
   writeFileSync(join(folder, 'Corefile'), corefile(kubeconfig));
   daemons.start('coredns', program('COREDNS'), ['-conf', join(folder, 'Corefile')]);
