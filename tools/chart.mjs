@@ -10,7 +10,7 @@ import { programs } from './go/programs.mjs';
 
 const env = { ...process.env };
 try {
-  for (const name of ['helm', 'helm-unittest', 'helm-docs', 'kubeconform', 'kwok'])
+  for (const name of ['helm', 'helm-unittest', 'helm-docs', 'kubeconform', 'kwok', 'promql'])
     env[`WEFT_${name.replace('-', '_').toUpperCase()}`] = join(programs[name](), name);
   env.KUBEBUILDER_ASSETS = process.env.KUBEBUILDER_ASSETS || programs['control-plane']();
 } catch (error) {

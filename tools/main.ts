@@ -60,9 +60,9 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'ask services and the gateway how they are',
     load: async () => (await import('./healthcheck/cli.js')).runHealthcheck,
   },
-  'drain-programs': {
-    summary: 'delete ScoringPrograms and wait until they are gone',
-    load: async () => (await import('./drain-programs/cli.js')).runDrainPrograms,
+  programs: {
+    summary: 'make the ScoringPrograms of a Kubernetes namespace those of a file',
+    load: async () => (await import('./programs/cli.js')).runPrograms,
   },
   bench: {
     summary: 'measure catching up and every route on a generated chain',

@@ -1,33 +1,34 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMetrics } from '../../services/common/metrics.js';
 import { createScoringGauges } from '../../services/scoring-operator/metrics.js';
 import { createOperatorMetrics } from '../../services/scoring-operator/operator/metrics.js';
-import { chart, render, valuesFile } from '../support/chart/helm.js';
+import { chart, program, type Rendered, render, valuesFile } from '../support/chart/helm.js';
+
+let listed: Promise<Map<string, ReadonlySet<string>>> | undefined;
 
 /** Names of series that processes show, those of histograms included, each with its labels. */
-async function series(): Promise<Map<string, ReadonlySet<string>>> {
+const series = (): Promise<Map<string, ReadonlySet<string>>> => {
+  listed ??= listSeries();
+  return listed;
+};
+
+async function listSeries(): Promise<Map<string, ReadonlySet<string>>> {
   const metrics = createMetrics(true);
   createScoringGauges(metrics);
   createOperatorMetrics(metrics);
   const found = new Map<string, ReadonlySet<string>>();
-  for (const metric of metrics.registry.getMetricsAsArray()) {
-    const {
-      name,
-      type,
-      labelNames = [],
-    } = metric as unknown as {
-      name: string;
-      type: string;
-      labelNames?: readonly string[];
-    };
-    const { type: shownType } =
-      (await metrics.registry.getMetricsAsJSON()).find((one) => one.name === name) ?? {};
-    const isHistogram = String(shownType ?? type) === 'histogram';
-    for (const suffix of isHistogram ? ['_bucket', '_sum', '_count'] : [''])
-      found.set(`${name}${suffix}`, new Set(labelNames));
-  }
+  const labels = new Map(
+    metrics.registry
+      .getMetricsAsArray()
+      .map((metric) => metric as unknown as { name: string; labelNames?: readonly string[] })
+      .map(({ name, labelNames = [] }) => [name, new Set(labelNames)]),
+  );
+  for (const { name, type } of await metrics.registry.getMetricsAsJSON())
+    for (const suffix of String(type) === 'histogram' ? ['_bucket', '_sum', '_count'] : [''])
+      found.set(`${name}${suffix}`, labels.get(name) ?? new Set());
   return found;
 }
 
@@ -56,10 +57,13 @@ async function checkExpression(where: string, expression: string): Promise<void>
 }
 
 describe('T0: alerts and dashboards', () => {
-  const rules = render([valuesFile('everything')], ['--show-only', 'templates/prometheusrule.yaml'])[0];
+  const rules = render(
+    [valuesFile('everything')],
+    ['--set', 'tls.enabled=true,tls.existingSecret=s', '--show-only', 'templates/prometheusrule.yaml'],
+  )[0] as Rendered;
 
   it('has alerts that look at metrics which exist, by labels which they have', async () => {
-    const alerts = rules?.['spec'].groups[0].rules as Record<string, never>[];
+    const alerts = rules['spec'].groups[0].rules as Record<string, never>[];
     assert.ok(alerts.length >= 20);
     const names = new Set<string>();
     for (const { alert, expr, labels, annotations } of alerts as never as {
@@ -94,6 +98,20 @@ describe('T0: alerts and dashboards', () => {
           assert.ok((await series()).has(metric), `${file}: there is no metric ${metric}`);
         }
     }
+  });
+
+  it('has expressions that Prometheus takes', () => {
+    const alerts = (rules['spec'].groups[0].rules as { expr: string }[]).map(({ expr }) => expr);
+    const panels = readdirSync(join(chart, 'dashboards'))
+      .map((file) => JSON.parse(readFileSync(join(chart, 'dashboards', file), 'utf8')))
+      .flatMap(({ panels: all }) => all)
+      .flatMap(({ targets = [] }: { targets?: { expr: string }[] }) => targets.map(({ expr }) => expr));
+    const check = (expressions: readonly string[]) =>
+      spawnSync(program('PROMQL'), { input: JSON.stringify(expressions), encoding: 'utf8' });
+    const { status, stdout } = check([...alerts, ...panels]);
+    assert.equal(status, 0, stdout);
+    assert.equal(stdout.trim(), `${alerts.length + panels.length} taken`);
+    assert.equal(check(['rate(up)']).status, 1);
   });
 
   it('gives dashboards to Grafana as they are', () => {

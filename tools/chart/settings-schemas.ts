@@ -24,8 +24,14 @@ const ofTheChart: ReadonlySet<string> = new Set([
   ...['GRPC_TLS_CERT_FILE', 'GRPC_TLS_KEY_FILE', 'GRPC_TLS_CA_FILE', 'GRPC_TLS_SERVER_NAME'],
   'GRPC_TLS_RELOAD_SECONDS',
   ...['BLOCK_SERVICE_ADDR', 'TX_SERVICE_ADDR', 'NFT_SERVICE_ADDR', 'RICHLIST_SERVICE_ADDR'],
-  ...['KUBERNETES_OPERATOR', 'KUBERNETES_NAMESPACE', 'JOB_IMAGE', 'JOB_SERVICE_ACCOUNT', 'SCORING_PROGRAM'],
-  'JOB_TLS_SECRET',
+  ...[
+    'KUBERNETES_OPERATOR',
+    'KUBERNETES_NAMESPACE',
+    'JOB_IMAGE',
+    'JOB_SERVICE_ACCOUNT',
+    'JOB_TLS_SECRET',
+    'SCORING_PROGRAM',
+  ],
 ]);
 
 /** The operator of programs has no key: the pods of its Jobs have. */

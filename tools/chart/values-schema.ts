@@ -87,7 +87,7 @@ const properties: Readonly<Record<string, Schema>> = {
   scoringPrograms: {
     type: 'object',
     propertyNames: { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 43 },
-    additionalProperties: ref('scoringProgram'),
+    additionalProperties: orNull(ref('scoringProgram')),
   },
   crds: strict({ enabled: boolean, keep: boolean }),
   migrations: strict({

@@ -105,7 +105,7 @@
 {{- $_ := set $plain "JOB_IMAGE" (include "weft.image" $root) -}}
 {{- $_ := set $plain "JOB_SERVICE_ACCOUNT" (include "weft.jobAccountName" $root) -}}
 {{- if $root.Values.tls.enabled -}}
-{{- $_ := set $plain "JOB_TLS_SECRET" (default (printf "%s-scoring-operator-tls" (include "weft.fullname" $root)) $root.Values.tls.existingSecret) -}}
+{{- $_ := set $plain "JOB_TLS_SECRET" (default (printf "%s-scoring-job-tls" (include "weft.fullname" $root)) $root.Values.tls.existingSecret) -}}
 {{- end -}}
 {{- end -}}
 {{- range $name, $value := mergeOverwrite $plain (default (dict) $values.settings) }}

@@ -119,6 +119,15 @@ annotations:
 {{- default (printf "%s-clickhouse" (include "weft.fullname" .)) .Values.clickhouse.existingSecret -}}
 {{- end -}}
 
+{{/* ScoringPrograms as a map in YAML; null takes away one that an earlier values file has. */}}
+{{- define "weft.programs" -}}
+{{- $programs := dict -}}
+{{- range $name, $spec := .Values.scoringPrograms -}}
+{{- if $spec }}{{ $_ := set $programs $name $spec }}{{ end -}}
+{{- end -}}
+{{- toYaml $programs -}}
+{{- end -}}
+
 {{/* Whether the rollup is one of EVM, whether a part of the release is on; empty where it is not. */}}
 {{- define "weft.isEvm" -}}
 {{- if eq .Values.chain.vm "evm" }}true{{ end -}}

@@ -148,7 +148,7 @@ spec:
 
 {{/*
 The pod of a Job of the chart itself, such as a hook. Argument: root, name, args, account, token, annotations, env (YAML),
-resources.
+resources, configMap (whose name ends so, mounted at /etc/weft/programs; empty: none).
 */}}
 {{- define "weft.jobPod" -}}
 {{- $root := .root -}}
@@ -194,9 +194,16 @@ spec:
         {{- toYaml $defaults.securityContext | nindent 8 }}
       volumeMounts:
         - { name: tmp, mountPath: /tmp }
+        {{- with .configMap }}
+        - { name: config, mountPath: /etc/weft/programs, readOnly: true }
+        {{- end }}
         {{- include "weft.certificateMounts" (dict "root" $root "name" "") | nindent 8 }}
   volumes:
     - name: tmp
       emptyDir: { sizeLimit: {{ $defaults.tmpSizeLimit }} }
+    {{- with .configMap }}
+    - name: config
+      configMap: { name: {{ include "weft.fullname" $root }}-{{ . }} }
+    {{- end }}
     {{- include "weft.certificateVolumes" (dict "root" $root "name" "") | nindent 4 }}
 {{- end -}}

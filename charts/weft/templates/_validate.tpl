@@ -25,9 +25,9 @@
 {{- if and (include "weft.hasRichlist" .) (ne $vm "evm") }}{{ $mistakes = append $mistakes (printf "services.richlist.enabled is true, but chain.vm is %s: only EVM rollups have a rich list" $vm) }}{{ end -}}
 {{- $hasOperator := include "weft.hasOperator" . -}}
 {{- if and $hasOperator (ne $vm "evm") }}{{ $mistakes = append $mistakes (printf "scoringOperator.enabled is true, but chain.vm is %s: scoring contracts are of EVM rollups" $vm) }}{{ end -}}
-{{- if and .Values.scoringPrograms (not $hasOperator) }}{{ $mistakes = append $mistakes "scoringPrograms are given, but the scoring operator is off" }}{{ end -}}
+{{- if and (include "weft.programs" . | fromYaml) (not $hasOperator) }}{{ $mistakes = append $mistakes "scoringPrograms are given, but the scoring operator is off" }}{{ end -}}
 {{- if $hasOperator -}}
-{{- range $name, $program := .Values.scoringPrograms -}}
+{{- range $name, $program := include "weft.programs" . | fromYaml -}}
   {{- $endpoints := default (dict) $program.endpoints -}}
   {{- $rollup := default (dict) $endpoints.rollup -}}
   {{- if and $.Values.node.existingSecret (not $endpoints.configMapRef) (not $rollup.jsonRpcUrls) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s.endpoints.rollup.jsonRpcUrls is not set: with node.existingSecret the chart does not know them" $name) }}{{ end -}}
@@ -35,6 +35,7 @@
   {{- if and $.Values.clickhouse.existingSecret (not $program.clickhouse) (or (ne $keys.url "url") (ne $keys.user "user") (ne $keys.password "password")) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s.clickhouse is not set: Jobs need a Secret with the keys url, user and password, and clickhouse.existingSecretKeys are other ones" $name) }}{{ end -}}
 {{- end -}}
 {{- end -}}
+{{- if and (include "weft.programs" . | fromYaml) $hasOperator (not .Values.scoringOperator.rbac.create) }}{{ $mistakes = append $mistakes "scoringPrograms are given, but scoringOperator.rbac.create is false: the Job that applies them has no rights then" }}{{ end -}}
 {{- $tls := .Values.tls -}}
 {{- if $tls.enabled -}}
   {{- if and $tls.existingSecret $tls.certManager.enabled }}{{ $mistakes = append $mistakes "tls.existingSecret is set, and tls.certManager.enabled is true: only one of them" }}{{ end -}}

@@ -1,7 +1,10 @@
-/** Another value for a leaf of values.yaml, and what else has to be set for it to be looked at. */
+/** Another value for a leaf of values.yaml. */
 export interface Change {
   readonly to: unknown;
+  /** What has to be set for it to be looked at, before and after. */
   readonly beside?: unknown;
+  /** What can only be set together with it. */
+  readonly also?: unknown;
 }
 
 const account = { create: false, name: 'other' };
@@ -26,10 +29,7 @@ export const changes: Readonly<Record<string, Change>> = {
   'node.rpc': { to: 'http://other:26657' },
   'node.rest': { to: 'http://other:1317' },
   'node.jsonRpc': { to: ['http://other:8545'] },
-  'node.existingSecret': {
-    to: 'other',
-    beside: { node: { rpc: '', rest: '', jsonRpc: '' }, scoringPrograms: { main: null } },
-  },
+  'node.existingSecret': { to: 'second', beside: { ...nodeSecret, scoringPrograms: { main: null } } },
   'node.existingSecretKeys.rpc': { to: 'other', beside: { ...nodeSecret, scoringPrograms: { main: null } } },
   'node.existingSecretKeys.rest': { to: 'other', beside: { ...nodeSecret, scoringPrograms: { main: null } } },
   'node.existingSecretKeys.jsonRpc': {
@@ -37,8 +37,9 @@ export const changes: Readonly<Record<string, Change>> = {
     beside: { ...nodeSecret, scoringPrograms: { main: null } },
   },
   'chain.vm': {
-    to: 'move',
+    to: 'wasm',
     beside: {
+      chain: { vm: 'move' },
       node: { jsonRpc: '' },
       services: { richlist: { enabled: false } },
       scoringOperator: { enabled: false },
@@ -46,7 +47,7 @@ export const changes: Readonly<Record<string, Change>> = {
     },
   },
   'clickhouse.url': { to: 'http://other:8123' },
-  'clickhouse.existingSecret': { to: 'other', beside: { clickhouse: { url: '', user: '', password: '' } } },
+  'clickhouse.existingSecret': { to: 'second', beside: clickhouseSecret },
   'clickhouse.existingSecretKeys.url': {
     to: 'other',
     beside: { ...clickhouseSecret, scoringPrograms: { main: null } },
@@ -100,11 +101,14 @@ export const changes: Readonly<Record<string, Change>> = {
   'defaults.autoscaling.behavior': { to: { scaleUp: { stabilizationWindowSeconds: 1 } }, beside: scaled },
   'defaults.autoscaling.keda.enabled': {
     to: true,
-    beside: { gateway: { autoscaling: { enabled: true, keda: { triggers: [{ type: 'cron' }] } } } },
+    beside: { defaults: { autoscaling: { keda: { triggers: [{ type: 'cron' }] } } } },
   },
   'defaults.autoscaling.keda.triggers': {
     to: [{ type: 'cpu' }],
-    beside: { gateway: { autoscaling: { enabled: true, keda: { enabled: true } } } },
+    beside: {
+      defaults: { autoscaling: { keda: { triggers: [{ type: 'cron' }] } } },
+      gateway: { autoscaling: { enabled: true, keda: { enabled: true } } },
+    },
   },
   'defaults.autoscaling.keda.pollingInterval': { to: 31, beside: keda },
   'defaults.autoscaling.keda.cooldownPeriod': { to: 301, beside: keda },
@@ -134,6 +138,8 @@ export const changes: Readonly<Record<string, Change>> = {
     to: 7,
     beside: { services: { nft: { serve: { autoscaling: { enabled: false } } } } },
   },
+  'services.richlist.serve.replicas': { to: 7 },
+  'scoringOperator.rbac.create': { to: false, beside: { scoringPrograms: { main: null } } },
   'gateway.replicas': { to: 7, beside: { gateway: { autoscaling: { enabled: false } } } },
   'gateway.settings': { to: { CACHE_MB: 65 } },
   'gateway.service.type': { to: 'NodePort' },
@@ -159,13 +165,14 @@ export const changes: Readonly<Record<string, Change>> = {
   'migrations.resources.requests.memory': { to: '130Mi' },
   'migrations.resources.limits.memory': { to: '520Mi' },
   'serviceAccount.name': { to: account.name },
-  'tls.enabled': { to: true, beside: { tls: { existingSecret: 'shared' } } },
-  'tls.existingSecret': { to: 'other', beside: { tls: { enabled: true } } },
+  'tls.enabled': { to: true, also: { tls: { existingSecret: 'shared' } } },
+  'tls.existingSecret': { to: 'other', beside: sharedCertificate },
   'tls.serverName': { to: 'other', beside: sharedCertificate },
   'tls.reloadSeconds': { to: 31, beside: sharedCertificate },
   'tls.certManager.enabled': {
     to: true,
-    beside: { tls: { enabled: true, certManager: { issuerRef: { name: 'ca' } } } },
+    beside: sharedCertificate,
+    also: { tls: { existingSecret: '', certManager: { issuerRef: { name: 'ca' } } } },
   },
   'tls.certManager.issuerRef.name': { to: 'other', beside: certManager },
   'tls.certManager.issuerRef.kind': { to: 'ClusterIssuer', beside: certManager },

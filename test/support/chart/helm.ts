@@ -1,4 +1,4 @@
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { execFile, type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,9 @@ export interface Rendered {
 }
 
 /** Path of a program that tools/chart.mjs has built. */
-export function program(name: 'HELM' | 'HELM_UNITTEST' | 'HELM_DOCS' | 'KUBECONFORM' | 'KWOK'): string {
+export function program(
+  name: 'HELM' | 'HELM_UNITTEST' | 'HELM_DOCS' | 'KUBECONFORM' | 'KWOK' | 'PROMQL',
+): string {
   const path = process.env[`WEFT_${name}`];
   if (path === undefined) throw new Error(`WEFT_${name} is not set: run npm run test:chart`);
   return path;
@@ -38,16 +40,30 @@ export function program(name: 'HELM' | 'HELM_UNITTEST' | 'HELM_DOCS' | 'KUBECONF
 
 const folder = join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'helm');
 
-/** Runs helm with files of its own in the tests' folder. @param env more of its environment, such as KUBECONFIG. */
-export function helm(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): SpawnSyncReturns<string> {
+/** Options of a run of helm, with files of its own in the tests' folder. */
+function options(env: Readonly<Record<string, string>>) {
   mkdirSync(folder, { recursive: true });
-  return spawnSync(program('HELM'), args, {
-    encoding: 'utf8',
+  return {
+    encoding: 'utf8' as const,
     maxBuffer: 64 * 1024 * 1024,
     env: { PATH: process.env['PATH'] ?? '', HOME: folder, HELM_CACHE_HOME: join(folder, 'cache'), ...env },
+  };
+}
+
+/** Runs helm. */
+export function helm(args: readonly string[]): SpawnSyncReturns<string> {
+  return spawnSync(program('HELM'), args, options({}));
+}
+
+/** Runs helm against a cluster, while this process goes on. */
+export function helmInCluster(
+  args: readonly string[],
+  kubeconfig: string,
+): Promise<{ readonly status: number; readonly stdout: string; readonly stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(program('HELM'), args, options({ KUBECONFIG: kubeconfig }), (error, stdout, stderr) =>
+      resolve({ status: error === null ? 0 : Number(error.code ?? 1), stdout, stderr }),
+    );
   });
 }
 

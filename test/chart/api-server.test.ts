@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { writeApiSchemas } from '../support/chart/api-schemas.js';
+import { installForeignCrds } from '../support/chart/foreign-crds.js';
+import { matrix, program, type Rendered, render, renderText, valuesFile } from '../support/chart/helm.js';
+import { type ControlPlane, controlPlane } from '../support/kubernetes/control-plane.js';
+import { ask, type RawAnswer } from '../support/kubernetes/raw.js';
+
+let plane: ControlPlane;
+let schemas: string;
+/** Where objects of a kind are, as `apps/v1 Deployment`. */
+const places = new Map<string, { readonly plural: string; readonly namespaced: boolean }>();
+
+before(async function () {
+  this.timeout(180_000);
+  plane = await controlPlane();
+  await installForeignCrds(plane);
+  const { body } = await ask(plane, 'GET', '/openapi/v2');
+  schemas = join(plane.folder, 'schemas');
+  assert.ok(writeApiSchemas(body, schemas) > 50);
+});
+
+describe('T0: schemas of the API server', () => {
+  for (const name of matrix)
+    it(`take what is made of the values ${name}`, () => {
+      const { status, stdout } = conform(renderText([valuesFile(name)]));
+      assert.equal(status, 0, stdout);
+      const { summary } = JSON.parse(stdout);
+      assert.equal(summary.invalid + summary.errors, 0, stdout);
+      // Only what describes schemas has none itself.
+      assert.ok(summary.skipped <= 1, stdout);
+      assert.ok(summary.valid > 10, stdout);
+    });
+
+  it('refuse a field that there is not', () => {
+    const text = renderText([valuesFile('minimal')]).replace('progressDeadlineSeconds', 'progressDeadline');
+    assert.notEqual(conform(text).status, 0);
+  });
+});
+
+/** Runs kubeconform. */
+function conform(text: string) {
+  return spawnSync(
+    program('KUBECONFORM'),
+    [
+      ...['-strict', '-summary', '-output', 'json', '-skip', 'CustomResourceDefinition'],
+      ...['-schema-location', `${schemas}/{{ .ResourceKind }}{{ .KindSuffix }}.json`],
+      '-',
+    ],
+    { input: text, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
+  );
+}
+
+describe('T1: the API server, where only restricted pods are let in', () => {
+  for (const name of matrix)
+    it(`takes what is made of the values ${name}, without a warning`, async function () {
+      this.timeout(180_000);
+      const namespace = await makeNamespace();
+      const objects = render([valuesFile(name)], ['--namespace', namespace]);
+      // Pods are judged only where their account is there.
+      for (const account of objects.filter(({ kind }) => kind === 'ServiceAccount'))
+        assert.ok((await send(account, namespace, '')).status < 300);
+      for (const object of objects) {
+        const what = `${object.kind} ${object.metadata.name}`;
+        const answer = await send(object, namespace, '&dryRun=All');
+        assert.ok(
+          answer.status < 300,
+          `${what}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 2_000)}`,
+        );
+        assert.deepEqual(answer.warnings, [], what);
+        for (const document of parseAllDocuments(object['data']?.['programs.yaml'] ?? '')) {
+          const program = document.toJS() as Rendered | null;
+          if (program === null) continue;
+          const judged = await send(program, namespace, '&dryRun=All');
+          assert.equal(judged.status, 201, JSON.stringify(judged.body));
+          assert.deepEqual(judged.warnings, []);
+        }
+        if (object['spec']?.template?.spec?.containers !== undefined) await judgePod(object, namespace, what);
+      }
+    });
+
+  it('warns of a pod that is not', async () => {
+    const namespace = await makeNamespace();
+    const [workload] = render(
+      [valuesFile('minimal')],
+      ['--namespace', namespace, '--show-only', 'templates/workloads.yaml'],
+    );
+    const loose = structuredClone(workload) as Rendered;
+    delete loose['spec'].template.spec.containers[0].securityContext;
+    const { status, warnings } = await send(loose, namespace, '&dryRun=All');
+    assert.equal(status, 201);
+    assert.match(warnings.join(), /would violate PodSecurity/);
+  });
+});
+
+async function makeNamespace(): Promise<string> {
+  const name = `test-${randomBytes(4).toString('hex')}`;
+  const labels = {
+    'pod-security.kubernetes.io/enforce': 'restricted',
+    'pod-security.kubernetes.io/warn': 'restricted',
+  };
+  assert.equal((await ask(plane, 'POST', '/api/v1/namespaces', { metadata: { name, labels } })).status, 201);
+  return name;
+}
+
+/** A Deployment or a Job with a bad pod only brings a warning: so its pod is tried, too. */
+async function judgePod(object: Rendered, namespace: string, what: string): Promise<void> {
+  const { metadata, spec } = object['spec'].template;
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...metadata, name: 'judged', namespace },
+    // What names classes and priorities is not there in this cluster.
+    spec: { ...spec, priorityClassName: undefined, runtimeClassName: undefined },
+  };
+  const answer = await ask(
+    plane,
+    'POST',
+    `/api/v1/namespaces/${namespace}/pods?dryRun=All&fieldValidation=Strict`,
+    pod,
+  );
+  assert.equal(answer.status, 201, `pod of ${what}: ${JSON.stringify(answer.body).slice(0, 2_000)}`);
+  assert.deepEqual(answer.warnings, [], `pod of ${what}`);
+}
+
+/** Applies an object on the server's side; fields that are not known are refused. */
+async function send(object: Rendered, namespace: string, more: string): Promise<RawAnswer> {
+  const group = object.apiVersion.includes('/') ? `/apis/${object.apiVersion}` : `/api/${object.apiVersion}`;
+  const { plural, namespaced } = await placeOf(object, group);
+  const own = object.metadata.namespace ?? namespace;
+  const path = `${group}/${namespaced ? `namespaces/${own}/` : ''}${plural}/${object.metadata.name}`;
+  return ask(
+    plane,
+    'PATCH',
+    `${path}?fieldManager=test&force=true&fieldValidation=Strict${more}`,
+    object,
+    'application/apply-patch+yaml',
+  );
+}
+
+async function placeOf({ apiVersion, kind }: Rendered, group: string) {
+  const key = `${apiVersion} ${kind}`;
+  if (!places.has(key)) {
+    const { body } = await ask(plane, 'GET', group);
+    for (const { name, kind: listed, namespaced } of body.resources ?? [])
+      if (!name.includes('/')) places.set(`${apiVersion} ${listed}`, { plural: name, namespaced });
+  }
+  const place = places.get(key);
+  assert.ok(place !== undefined, `the API server does not know ${key}`);
+  return place;
+}

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { packageRoot } from '../../services/common/paths.js';
+import { eventually } from '../support/block.js';
+import { installForeignCrds } from '../support/chart/foreign-crds.js';
+import { chart, helmInCluster, type Rendered, valuesFile, writeValues } from '../support/chart/helm.js';
+import { labelled } from '../support/chart/leftovers.js';
+import { previousChart } from '../support/chart/previous.js';
+import { type ControlPlane, controlPlane } from '../support/kubernetes/control-plane.js';
+import { type PretendNode, pretendNode } from '../support/kubernetes/pretend.js';
+import { ask } from '../support/kubernetes/raw.js';
+
+const namespace = 'rollups';
+const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/scoringprograms.vip.weft.dev';
+const programs = `/apis/vip.weft.dev/v1alpha1/namespaces/${namespace}/scoringprograms`;
+const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+
+const program = {
+  bridgeId: 5,
+  contract: { address: '0x00000000000000000000000000000000000000aa' },
+  signer: { address: '0x00000000000000000000000000000000000000bb', secretRef: { name: 'scoring-signer' } },
+  endpoints: { l1: { urls: ['https://rest.l1.example'], module: '0x1' } },
+  policy: { builtin: 'tx-count' },
+  score: { schedule: '*/15 * * * *' },
+  finalize: { schedule: '*/10 * * * *' },
+};
+
+describe('T2: a release, where pods only pretend', function () {
+  this.timeout(300_000);
+  let plane: ControlPlane;
+  let node: PretendNode;
+  let previous: string;
+  let kubeconfig: string;
+  let uid: string;
+  const minimal = valuesFile('minimal');
+  const first = writeValues({ scoringPrograms: { main: program } });
+  // No load balancer gets an address here, and what KEDA would do nobody does.
+  const later = writeValues({
+    gateway: { service: { type: 'ClusterIP', externalTrafficPolicy: '', loadBalancerSourceRanges: [] } },
+    scoringPrograms: { main: { stopAtStage: 9 } },
+  });
+  const run = (...args: string[]) => helmInCluster(args, kubeconfig);
+  const succeed = async (...args: string[]): Promise<string> => {
+    const { status, stdout, stderr } = await run(...args);
+    assert.equal(status, 0, `helm ${args.join(' ')}\n${stdout}${stderr}`);
+    return stdout;
+  };
+  const waiting = ['--namespace', namespace, '--wait', '--timeout', '2m'];
+  const values = (...files: string[]) => files.flatMap((file) => ['--values', file]);
+  const get = async (path: string) => (await ask(plane, 'GET', path)).body;
+
+  before(async () => {
+    plane = await controlPlane();
+    await installForeignCrds(plane);
+    // The tests of the operator bring it; here the chart does.
+    await ask(plane, 'DELETE', crdPath);
+    await eventually(
+      async () => (await ask(plane, 'GET', crdPath)).status === 404,
+      'the custom resource to go',
+    );
+    node = await pretendNode(plane);
+    previous = previousChart(plane.folder);
+    kubeconfig = plane.kubeconfig(plane.config().getCurrentUser()?.token as string);
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+    await ask(plane, 'POST', '/api/v1/namespaces', { metadata: { name: namespace, labels } });
+  });
+  after(() => node?.stop());
+
+  it('is installed, with a program of a kind that it brings itself', async () => {
+    const notes = await succeed('install', 'weft', previous, ...waiting, ...values(minimal, first));
+    assert.match(notes, /helm -n rollups test weft/);
+    assert.match(notes, /describe scoringprogram main/);
+    const { items } = await get(deployments);
+    assert.equal(items.length, 10);
+    for (const { metadata, spec, status } of items)
+      assert.equal(status.availableReplicas, spec.replicas, metadata.name);
+    const { hooks } = JSON.parse(
+      await succeed('status', 'weft', '--namespace', namespace, '--output', 'json'),
+    );
+    const migrate = hooks.find(
+      ({ kind, name }: Record<string, string>) => kind === 'Job' && name === 'weft-migrate',
+    );
+    assert.equal(migrate.last_run.phase, 'Succeeded');
+    await runHook('programs');
+    const main = await get(`${programs}/main`);
+    assert.equal(main.spec.chainId, 'rollup-1');
+    assert.deepEqual(main.spec.endpoints.rollup.jsonRpcUrls, ['http://node:8545']);
+    assert.equal(main.spec.clickhouse.secretRef.name, 'weft-clickhouse');
+    uid = main.metadata.uid;
+    // A person approves; no upgrade takes that back.
+    const approved = { spec: { finalize: { approvedStage: 7 } } };
+    const answer = await ask(plane, 'PATCH', `${programs}/main`, approved, 'application/merge-patch+json');
+    assert.equal(answer.status, 200);
+  });
+
+  it('is well by helm test', async () => {
+    assert.match(
+      await succeed('test', 'weft', '--namespace', namespace, '--timeout', '1m'),
+      /Phase:\s+Succeeded/,
+    );
+  });
+
+  it('is upgraded from the version before, and its program with it', async () => {
+    await succeed('upgrade', 'weft', chart, ...waiting, ...values(valuesFile('everything'), first, later));
+    await runHook('programs');
+    const main = await get(`${programs}/main`);
+    assert.equal(main.metadata.uid, uid);
+    assert.equal(main.spec.stopAtStage, 9);
+    assert.equal(main.spec.finalize.approvedStage, 7);
+    const { items } = await get(deployments);
+    for (const { spec } of items) assert.match(spec.template.spec.containers[0].image, /:0\.1\.0$/);
+    const crd = await get(crdPath);
+    assert.equal(crd.metadata.labels['helm.sh/chart'], 'weft-0.1.0');
+  });
+
+  it('stays as it is where tables cannot be migrated', async () => {
+    const before = await get(`${deployments}/weft-tx`);
+    node.hold('migrate');
+    const { status, stderr } = await run(
+      ...['upgrade', 'weft', chart, ...waiting, ...values(valuesFile('everything'), first, later)],
+      ...['--set', 'migrations.activeDeadlineSeconds=1,migrations.backoffLimit=0,image.tag=broken'],
+    );
+    node.hold(undefined);
+    assert.notEqual(status, 0);
+    assert.match(stderr, /pre-upgrade hooks failed/);
+    const after = await get(`${deployments}/weft-tx`);
+    // The autoscaler may have changed the number of pods meanwhile.
+    assert.deepEqual(after.spec.template, before.spec.template);
+  });
+
+  it('is rolled back to its first revision, and loses no program', async () => {
+    await succeed('rollback', 'weft', '1', ...waiting);
+    const { items } = await get(deployments);
+    assert.equal(items.length, 10);
+    for (const { metadata, spec, status } of items) {
+      assert.match(spec.template.spec.containers[0].image, /:0\.0\.9$/);
+      assert.equal(status.availableReplicas, spec.replicas, metadata.name);
+    }
+    await runHook('programs');
+    const main = await get(`${programs}/main`);
+    assert.equal(main.metadata.uid, uid);
+    assert.equal(main.spec.stopAtStage, undefined);
+    assert.equal(main.spec.finalize.approvedStage, 7);
+  });
+
+  it('is upgraded once more after that', async () => {
+    await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first));
+    await runHook('programs');
+    assert.equal((await get(`${programs}/main`)).metadata.uid, uid);
+  });
+
+  it('has a second one beside it, to which the custom resource does not belong', async () => {
+    const args = ['--namespace', 'other', '--create-namespace', '--wait', '--timeout', '2m'];
+    await succeed('install', 'other', chart, ...args, ...values(minimal));
+    const crd = await get(crdPath);
+    assert.equal(crd.metadata.annotations['meta.helm.sh/release-name'], 'weft');
+    await succeed('upgrade', 'other', chart, ...args, ...values(minimal), '--set', 'gateway.replicas=3');
+    await succeed('uninstall', 'other', '--namespace', 'other', '--wait');
+    assert.deepEqual(await left('other'), []);
+  });
+
+  it('deletes programs that left the values, then all, and none of others', async () => {
+    const { metadata, spec } = await get(`${programs}/main`);
+    const body = { apiVersion: 'vip.weft.dev/v1alpha1', kind: 'ScoringProgram', spec };
+    for (const own of [{ name: 'stray', labels: metadata.labels }, { name: 'unrelated' }])
+      assert.equal((await ask(plane, 'POST', programs, { ...body, metadata: own })).status, 201);
+    await runHook('programs');
+    assert.deepEqual(await names(), ['main', 'unrelated']);
+    await runHook('drain');
+    assert.deepEqual(await names(), ['unrelated']);
+    await ask(plane, 'DELETE', `${programs}/unrelated`);
+  });
+
+  it("touches no program of that name which is somebody else's", async () => {
+    const { spec } = JSON.parse(JSON.stringify(await renderedProgram()));
+    const body = {
+      apiVersion: 'vip.weft.dev/v1alpha1',
+      kind: 'ScoringProgram',
+      metadata: { name: 'main' },
+      spec,
+    };
+    assert.equal((await ask(plane, 'POST', programs, body)).status, 201);
+    await assert.rejects(runHook('programs'), /somebody else's/);
+    await ask(plane, 'DELETE', `${programs}/main`);
+  });
+
+  it('leaves only the custom resource behind', async () => {
+    await succeed('uninstall', 'weft', '--namespace', namespace, '--wait');
+    assert.deepEqual(await left('weft'), ['CustomResourceDefinition scoringprograms.vip.weft.dev']);
+  });
+
+  it('is installed again over what was left', async () => {
+    await succeed('install', 'weft', chart, ...waiting, ...values(minimal, first));
+    await runHook('programs');
+    assert.deepEqual(await names(), ['main']);
+  });
+
+  const names = async (): Promise<string[]> =>
+    (await get(programs)).items.map(({ metadata }: { metadata: { name: string } }) => metadata.name).sort();
+
+  /** What is left of a release once the controllers have cleaned up. */
+  async function left(release: string): Promise<string[]> {
+    const ofControllers = /^(Pod|ReplicaSet|EndpointSlice|Endpoints|ControllerRevision|Event) /;
+    const list = () => labelled(plane, `app.kubernetes.io/instance=${release}`);
+    await eventually(
+      async () => !(await list()).some((one) => ofControllers.test(one)),
+      'pods to be gone',
+      90_000,
+    );
+    return list();
+  }
+
+  /** Hooks of the release as it is now. */
+  async function hooks(): Promise<Rendered[]> {
+    const text = await succeed('get', 'hooks', 'weft', '--namespace', namespace);
+    return parseAllDocuments(text).map((document) => document.toJS() as Rendered);
+  }
+
+  async function renderedProgram(): Promise<Rendered> {
+    const map = (await hooks()).find(
+      ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'weft-programs',
+    );
+    const [document] = parseAllDocuments(map?.['data']['programs.yaml']).filter((one) => one.toJS() !== null);
+    return document?.toJS() as Rendered;
+  }
+
+  /** Runs what the pod of a hook would run, with the account and the role that the hook makes. */
+  async function runHook(name: string): Promise<void> {
+    const objects = (await hooks()).filter(({ metadata }) => metadata.name === `weft-${name}`);
+    const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+    const paths: Record<string, string> = {
+      ServiceAccount: `/api/v1/namespaces/${namespace}/serviceaccounts`,
+      Role: `${rbac}/roles`,
+      RoleBinding: `${rbac}/rolebindings`,
+    };
+    const made = objects.filter(({ kind }) => paths[kind] !== undefined);
+    assert.equal(made.length, 3);
+    for (const object of made)
+      assert.equal((await ask(plane, 'POST', paths[object.kind] as string, object)).status, 201);
+    const account = `${paths['ServiceAccount']}/weft-${name}`;
+    const { body } = await ask(plane, 'POST', `${account}/token`, { spec: { expirationSeconds: 600 } });
+    const file = join(plane.folder, 'programs.yaml');
+    const map = objects.find(({ kind }) => kind === 'ConfigMap');
+    if (map !== undefined) writeFileSync(file, map['data']['programs.yaml']);
+    const [container] = objects.find(({ kind }) => kind === 'Job')?.['spec'].template.spec.containers ?? [];
+    const args = (container.args as string[]).map((arg) =>
+      arg.startsWith('/etc/weft/programs/') ? file : arg,
+    );
+    const { status, stderr } = spawnSync(process.execPath, [...args, '--namespace', namespace], {
+      cwd: packageRoot,
+      encoding: 'utf8',
+      timeout: 60_000,
+      env: { PATH: process.env['PATH'] ?? '', KUBECONFIG: plane.kubeconfig(body.status.token) },
+    });
+    for (const { kind } of made) await ask(plane, 'DELETE', `${paths[kind]}/weft-${name}`);
+    assert.equal(status, 0, stderr);
+  }
+});
