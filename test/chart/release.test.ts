@@ -20,8 +20,8 @@ const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
 
 const program = {
   bridgeId: 5,
-  contract: { address: '0x00000000000000000000000000000000000000aa' },
-  signer: { address: '0x00000000000000000000000000000000000000bb', secretRef: { name: 'scoring-signer' } },
+  contract: { address: '0x5FbDB2315678afecb367f032d93F642f64180aa3' },
+  signer: { address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', secretRef: { name: 'scoring-signer' } },
   endpoints: { l1: { urls: ['https://rest.l1.example'], module: '0x1' } },
   policy: { builtin: 'tx-count' },
   score: { schedule: '*/15 * * * *' },
