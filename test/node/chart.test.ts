@@ -119,7 +119,8 @@ describe('the chart on a real node', function () {
           signer: { address: anvil.accounts[0]?.address, secretRef: { name: 'signer' } },
           endpoints: {
             l1: { urls: [await forPods(l1.url)], module: '0x1', standstillSeconds: 3 },
-            rollup: { jsonRpcUrls: [await forPods(anvil.url)] },
+            // The contract is on a chain of its own here, not on the recorded one.
+            rollup: { jsonRpcUrls: [await forPods(anvil.url)], evmChainId: 31_337 },
           },
           policy: { builtin: 'tx-count' },
           score: { schedule: '* * * * *' },
@@ -202,7 +203,7 @@ describe('the chart on a real node', function () {
       for (let index = one; !isOver; index += 1) {
         const path = `${paths[index % paths.length]}?nothing=${index}`;
         const kind = await get(path).then(
-          ({ status }) => String(status),
+          ({ status, body }) => (status === 200 ? '200' : `${status} ${JSON.stringify(body)}`),
           (error: Error) => `${error.message} ${String(error.cause ?? '')}`,
         );
         answers[kind] = (answers[kind] ?? 0) + 1;
