@@ -20,12 +20,15 @@ export interface Looker<Position extends Cursor> {
 /**
  * Makes what takes over how far the tables are. A block that is gone or another one means a
  * rollback. One look at a time: of two that cross, the one that read first would end last and
- * take the head back.
+ * take the head back. Those who ask while one is under way share the next.
  */
 export function createLook<Position extends Cursor>(looker: Looker<Position>): () => Promise<void> {
   const exclusive = createMutex();
-  return () =>
-    exclusive(async () => {
+  let next: Promise<void> | undefined;
+  return () => {
+    // A mutex never begins at once, so that `next` is set before.
+    next ??= exclusive(async () => {
+      next = undefined;
       const before = looker.position();
       const now = await looker.read();
       if (now.hash === before.hash) {
@@ -37,4 +40,6 @@ export function createLook<Position extends Cursor>(looker: Looker<Position>): (
       if (same?.hash === before.hash) looker.advance(now);
       else looker.cutTo(now);
     });
+    return next;
+  };
 }

@@ -41,7 +41,7 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
   const vm = config.VM_TYPE;
   const index = createNftIndex(database, target);
   const { head } = index;
-  const look = lookOf(database, index.tables, head);
+  const looks = lookOf(database, index.tables, head);
   const earlier = () => (isInUse() ? undefined : earlierIn({ ...opened.inUse().reader, database: writer }));
   const beginsLate = async (): Promise<boolean> =>
     (await callRpc(blocks.getStatus.bind(blocks), {}, { deadline: Date.now() + 5_000, signal }))
@@ -58,7 +58,7 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
   let hindrance = 'the block service has not answered yet';
   let asked = { height: 0, generation: -1 };
   return {
-    reader: config.ROLE === 'serve' ? { ...index.reader, look } : index.reader,
+    reader: config.ROLE === 'serve' ? { ...index.reader, look: looks.atChain } : index.reader,
     hindrance: () => hindrance,
     retryDetails: (collection) => retryFailed(index, store, collection),
     get tip() {
@@ -70,7 +70,7 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
     },
     reviseAbove: (revision) => head.reviseAbove(revision),
     ring: () => head.bell.ring(),
-    look,
+    look: looks.atAll,
     ingest: () =>
       ingest({
         config,

@@ -31,7 +31,7 @@ export interface NftIndex {
 /** Opens the NFTs of a target as far as they are; its tables must have been migrated. */
 export async function openNftIndex(database: Database, target: Target): Promise<NftIndex> {
   const index = createNftIndex(database, target);
-  await lookOf(database, index.tables, index.head)();
+  await lookOf(database, index.tables, index.head).atAll();
   return index;
 }
 

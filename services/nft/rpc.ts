@@ -1,6 +1,7 @@
 import { status, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { notFound, RpcError } from '../common/errors.js';
 import { type NftServiceServer, NftServiceService } from '../common/gen/indexer/nft/v1/nft.js';
+import { ofOneChain } from '../common/one-chain.js';
 import { checkPage } from '../common/page/check.js';
 import type { CallContext } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
@@ -48,6 +49,18 @@ export function nftService(options: NftRpcOptions): ServedService {
   return { definition: NftServiceService, implementation: implementation as UntypedServiceImplementation };
 }
 
+/** Reads for a call, from one chain. */
+const answerTo = <T>(
+  { reader }: NftRpcOptions,
+  call: CallContext,
+  read: (reading: Reading) => Promise<T>,
+): Promise<T> =>
+  ofOneChain(
+    () => begin(reader(), call),
+    ({ head }) => head.rollbacks,
+    read,
+  );
+
 /** What every statement of a call carries on. */
 const begin = (reader: Reader, { deadline, request_id }: CallContext): Reading =>
   startReading(reader, { deadline, request_id });
@@ -85,7 +98,7 @@ function collectionHandlers(
   NftServiceServer,
   'getCollection' | 'listCollections' | 'listCollectionsByAccount' | 'listCollectionsByName'
 > {
-  const { reader, show, account_prefix } = options;
+  const { show, account_prefix } = options;
   const described = async (reading: Reading, page: MovingPage<{ collection: string }>) => ({
     collections: (await describeCollections(reading, page.items)).map(show.collection),
     pagination: page.pagination,
@@ -93,21 +106,29 @@ function collectionHandlers(
   return {
     getCollection: unary(options, async ({ collection_addr }, call) => {
       const collection = checkAddress('collection_addr', collection_addr, account_prefix);
-      const [found] = await describeCollections(begin(reader(), call), [{ collection }]);
+      const [found] = await answerTo(options, call, (reading) =>
+        describeCollections(reading, [{ collection }]),
+      );
       if (found === undefined) throw notFound(`there is no collection ${collection_addr}`);
       return { collection: show.collection(found) };
     }),
     listCollections: unary(options, async ({ pagination }, call) => {
-      const reading = begin(reader(), call);
-      return described(reading, await listCollections(reading, checkPage(pagination)));
+      const page = checkPage(pagination);
+      return answerTo(options, call, async (reading) =>
+        described(reading, await listCollections(reading, page)),
+      );
     }),
     listCollectionsByAccount: unary(options, async ({ account, pagination }, call) => {
-      const [reading, owner] = [begin(reader(), call), checkAddress('account', account, account_prefix)];
-      return described(reading, await listCollectionsOf(reading, owner, checkPage(pagination)));
+      const [owner, page] = [checkAddress('account', account, account_prefix), checkPage(pagination)];
+      return answerTo(options, call, async (reading) =>
+        described(reading, await listCollectionsOf(reading, owner, page)),
+      );
     }),
     listCollectionsByName: unary(options, async ({ name, pagination }, call) => {
-      const reading = begin(reader(), call);
-      return described(reading, await listCollectionsNamed(reading, name, checkPage(pagination)));
+      const page = checkPage(pagination);
+      return answerTo(options, call, async (reading) =>
+        described(reading, await listCollectionsNamed(reading, name, page)),
+      );
     }),
   };
 }
@@ -115,7 +136,7 @@ function collectionHandlers(
 function tokenHandlers(
   options: NftRpcOptions,
 ): Pick<NftServiceServer, 'listTokensByAccount' | 'listTokensByCollection' | 'listTokenTxs'> {
-  const { reader, show, account_prefix } = options;
+  const { show, account_prefix } = options;
   return {
     listTokensByAccount: unary(options, async (request, call) => {
       const owner = checkAddress('account', request.account, account_prefix);
@@ -125,11 +146,8 @@ function tokenHandlers(
         order: checkOrder(request.order_by),
         page: checkPage(request.pagination),
       };
-      const { items, pagination } = await listTokensByAccount(
-        begin(reader(), call),
-        owner,
-        collection,
-        query,
+      const { items, pagination } = await answerTo(options, call, (reading) =>
+        listTokensByAccount(reading, owner, collection, query),
       );
       return { tokens: items.map(show.token), pagination };
     }),
@@ -140,12 +158,17 @@ function tokenHandlers(
         order: checkOrder(request.order_by),
         page: checkPage(request.pagination),
       };
-      const { items, pagination } = await listTokensByCollection(begin(reader(), call), collection, query);
+      const { items, pagination } = await answerTo(options, call, (reading) =>
+        listTokensByCollection(reading, collection, query),
+      );
       return { tokens: items.map(show.token), pagination };
     }),
     listTokenTxs: unary(options, async ({ collection_addr, token_id, pagination }, call) => {
       const collection = checkAddress('collection_addr', collection_addr, account_prefix);
-      const page = await listTokenTxs(begin(reader(), call), collection, token_id, checkPage(pagination));
+      const asked = checkPage(pagination);
+      const page = await answerTo(options, call, (reading) =>
+        listTokenTxs(reading, collection, token_id, asked),
+      );
       const tx_hashes = page.hashes.map((hash) => hash.toUpperCase());
       return { tx_hashes, height: page.height, pagination: page.pagination };
     }),

@@ -5,6 +5,7 @@ import {
   type RichlistServiceServer,
   RichlistServiceService,
 } from '../common/gen/indexer/richlist/v1/richlist.js';
+import { ofOneChain } from '../common/one-chain.js';
 import { checkPage } from '../common/page/check.js';
 import type { CallContext } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
@@ -69,10 +70,15 @@ function listHandlers(options: RichlistRpcOptions): Pick<RichlistServiceServer, 
   return {
     listHolders: unary(options, async ({ denom, pagination }, call) => {
       requireEvm(options);
-      const reader = options.reader();
       const page = checkPage(pagination);
-      const token = await findToken(reader, denom, forward(call));
-      return listHolders(reader, token, page, forward(call));
+      return ofOneChain(
+        options.reader,
+        ({ head }) => head.revision,
+        async (reader) => {
+          const token = await findToken(reader, denom, forward(call));
+          return listHolders(reader, token, page, forward(call));
+        },
+      );
     }),
   };
 }

@@ -159,7 +159,7 @@ describe('T2: a release, where pods only pretend', function () {
     assert.equal(crd.metadata.annotations['meta.helm.sh/release-name'], 'weft');
     await succeed('upgrade', 'other', chart, ...args, ...values(minimal), '--set', 'gateway.replicas=3');
     await succeed('uninstall', 'other', '--namespace', 'other', '--wait');
-    assert.deepEqual(await left('other'), []);
+    assert.deepEqual(await left('other', 'other'), []);
   });
 
   it('deletes programs that left the values, then all, and none of others', async () => {
@@ -189,7 +189,9 @@ describe('T2: a release, where pods only pretend', function () {
 
   it('leaves only the custom resource behind', async () => {
     await succeed('uninstall', 'weft', '--namespace', namespace, '--wait');
-    assert.deepEqual(await left('weft'), ['CustomResourceDefinition scoringprograms.vip.weft.dev']);
+    assert.deepEqual(await left('weft', namespace), [
+      'CustomResourceDefinition scoringprograms.vip.weft.dev',
+    ]);
   });
 
   it('is installed again over what was left', async () => {
@@ -202,9 +204,9 @@ describe('T2: a release, where pods only pretend', function () {
     (await get(programs)).items.map(({ metadata }: { metadata: { name: string } }) => metadata.name).sort();
 
   /** What is left of a release once the controllers have cleaned up. */
-  async function left(release: string): Promise<string[]> {
+  async function left(release: string, where: string): Promise<string[]> {
     const ofControllers = /^(Pod|ReplicaSet|EndpointSlice|Endpoints|ControllerRevision|Event) /;
-    const list = () => labelled(plane, `app.kubernetes.io/instance=${release}`);
+    const list = () => labelled(plane, where, `app.kubernetes.io/instance=${release}`);
     await eventually(
       async () => !(await list()).some((one) => ofControllers.test(one)),
       'pods to be gone',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { NftBlock, NftEvent } from '../../services/nft/decode/types.js';
+import { listCollections } from '../../services/nft/read/collections.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import { listTokensByAccount, listTokensByCollection } from '../../services/nft/read/token-lists.js';
 import { tokenIdOf } from '../../services/nft/token-key.js';
@@ -44,6 +45,8 @@ describe('a walk through tokens while the chain goes on', function () {
           );
         await learn();
         const restless = Array.from({ length: count }, (_, id) => id).filter((id) => !staysPut(id));
+        let undone: number[] = [];
+        let turn = 0;
         const shown: Record<'account' | 'collection', string[]> = { account: [], collection: [] };
         const keys: Record<string, string> = { account: '', collection: '' };
         const open = new Set(['account', 'collection'] as const);
@@ -60,7 +63,15 @@ describe('a walk through tokens while the chain goes on', function () {
             keys[list] = pagination.next_key;
             if (pagination.next_key === '') open.delete(list);
           }
+          // A block is rolled back now and then: what it had moved is back, and moves again.
+          turn += 1;
+          if (turn % 4 === 3) {
+            await store.unwind(height - 1);
+            height -= 1;
+            restless.unshift(...undone);
+          }
           const some = restless.splice(0, 6);
+          undone = some;
           if (some.length > 0)
             await write(
               some.map((id) =>
@@ -85,4 +96,45 @@ describe('a walk through tokens while the chain goes on', function () {
         );
         assert.ok((editions?.n ?? 0) > 2);
       });
+
+  it('shows every collection that was there exactly once, whatever comes meanwhile', async () => {
+    const database = await testDatabase();
+    const prefix = uniquePrefix();
+    await migrateNft(database, prefix);
+    const { index, store, learn } = await openNft(database, prefix, { vm: 'evm' });
+    await store.recover();
+    const addressOf = (n: number): string => `e${String(n).padStart(4, '0')}`.padEnd(40, '0');
+    let height = 0;
+    const write = async (first: number, last: number): Promise<void> => {
+      height += 1;
+      const tx = { hash: String(height).padStart(64, '0'), signer: other };
+      const events = Array.from({ length: last - first }, (_, index) => ({
+        ...{ what: 'mint', token: { collection: addressOf(first + index), token_id: '1' }, owner: holder },
+        ...{ tx, index },
+      })) as NftEvent[];
+      const [hash, parent_hash] = [String(height), height === 1 ? '' : String(height - 1)];
+      await store.writeBlocks([
+        { height, hash, parent_hash, timestamp: '2026-11-21T09:20:10Z', events, problems: [] },
+      ]);
+      await learn();
+    };
+    await write(0, 40);
+    for (const reverse of [true, false]) {
+      const there = height === 1 ? 40 : 40 + (height - 1) * 3;
+      const shown: string[] = [];
+      let key = '';
+      do {
+        const page = { key, offset: 0, limit: 7, count_total: false, reverse };
+        const { items, pagination } = await listCollections(startReading(index.reader, {}), page);
+        shown.push(...items.map(({ collection }) => collection));
+        key = pagination.next_key;
+        if (height < 12) await write(40 + (height - 1) * 3, 40 + height * 3);
+      } while (key !== '');
+      const expected = Array.from({ length: there }, (_, n) => addressOf(n));
+      assert.deepEqual(
+        shown.filter((collection) => expected.includes(collection)),
+        reverse ? expected.toReversed() : expected,
+      );
+    }
+  });
 });

@@ -34,39 +34,75 @@ export interface TestService {
 
 const word = (hex: string): string => `0x${hex.padStart(64, '0')}`;
 
-/** A block whose `evm` events make the same deltas: each as a mint or a burn. */
+/**
+ * A block whose `evm` events make the same deltas: as transfers from those who lose to those
+ * who gain as far as they go, the rest as mints and burns; spread over a tx that succeeded, one
+ * that failed (it pays its fee), and what the block itself does.
+ */
 export function contentOf(
   { deltas }: Pick<DecodedBlock, 'deltas'>,
   extra: readonly string[] = [],
 ): BlockContent {
   const logs = [...deltas].flatMap(([token, accounts]) =>
-    [...accounts].map(([account, delta]) =>
-      JSON.stringify({
-        address: `0x${token}`,
-        topics: [`0x${transferTopic}`, word(delta < 0n ? account : ''), word(delta < 0n ? '' : account)],
-        data: word((delta < 0n ? -delta : delta).toString(16)),
-      }),
-    ),
+    transfersOf(accounts).map((one) => logOf(token, one)),
   );
-  const attributes = [...logs, ...extra].map((value) => ({ key: 'log', value, index: true }));
-  const result = { code: 0, events: [{ type: 'evm', attributes }] };
+  const eventsOf = (values: readonly string[]) => [
+    { type: 'evm', attributes: values.map((value) => ({ key: 'log', value, index: true })) },
+  ];
+  const txOf = (code: number, values: readonly string[]) => ({
+    raw: Buffer.alloc(0),
+    result: Buffer.from(JSON.stringify({ code, events: eventsOf(values) })),
+    decoded: Buffer.from('{}'),
+    decoded_locally: false,
+  });
+  const share = (n: number): string[] => logs.filter((_, index) => index % 3 === n);
   return {
     timestamp: '2026-01-01T00:00:00Z',
-    tx_count: 1,
+    tx_count: 2,
     material: {
-      txs: [
-        {
-          raw: Buffer.alloc(0),
-          result: Buffer.from(JSON.stringify(result)),
-          decoded: Buffer.from('{}'),
-          decoded_locally: false,
-        },
-      ],
+      txs: [txOf(0, [...share(0), ...extra]), txOf(5, share(1))],
       receipts: Buffer.from('[]'),
-      block_events: Buffer.from('[]'),
+      block_events: Buffer.from(JSON.stringify(eventsOf(share(2)))),
     },
   };
 }
+
+/** What moves from whom to whom; '' is nobody. */
+interface Moved {
+  readonly from: string;
+  readonly to: string;
+  readonly amount: bigint;
+}
+
+function transfersOf(accounts: ReadonlyMap<string, bigint>): Moved[] {
+  const moved: Moved[] = [];
+  const losers = [...accounts]
+    .filter(([, delta]) => delta < 0n)
+    .map(([account, delta]) => ({ account, left: -delta }));
+  for (const [to, delta] of accounts) {
+    if (delta < 0n) continue;
+    let left = delta;
+    for (const loser of losers) {
+      if (loser.left === 0n || left === 0n) continue;
+      let amount = left;
+      if (loser.left < left) amount = loser.left;
+      moved.push({ from: loser.account, to, amount });
+      loser.left -= amount;
+      left -= amount;
+    }
+    // Somebody whose balance stays is touched all the same.
+    if (left > 0n || delta === 0n) moved.push({ from: '', to, amount: left });
+  }
+  for (const { account, left } of losers) if (left > 0n) moved.push({ from: account, to: '', amount: left });
+  return moved;
+}
+
+const logOf = (token: string, { from, to, amount }: Moved): string =>
+  JSON.stringify({
+    address: `0x${token}`,
+    topics: [`0x${transferTopic}`, word(from), word(to)],
+    data: word(amount.toString(16)),
+  });
 
 /**
  * Starts a service.

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import type { Happening, NftBlock } from '../../services/nft/decode/types.js';
-import { answer } from '../../services/nft/enrich/outcome.js';
+import { answer, refused } from '../../services/nft/enrich/outcome.js';
+import { countJobs } from '../../services/nft/enrich/queue.js';
 import { retryFailed } from '../../services/nft/enrich/retry.js';
 import { listCollectionsNamed } from '../../services/nft/read/named.js';
 import { startReading } from '../../services/nft/read/reader.js';
@@ -166,6 +167,71 @@ describe('the tables of the nft service', function () {
     const query = { token_id: '', order: 'token_id', page: firstPage } as const;
     const page = await listTokensByCollection(reading, nameless, query);
     assert.ok(page.items.every(({ token }) => token.uri === `late/${tokenIdOf(token.id_key)}`));
+  });
+
+  it('have the uris of tokens that came before the chain told of their collection again', async () => {
+    const prefix = uniquePrefix();
+    await migrateNft(database, prefix);
+    const tables = await openNft(database, prefix, { vm: 'evm' });
+    await tables.store.recover();
+    const [collection, owner] = ['c'.repeat(40), owners[1] as string];
+    const write = async (height: number, happenings: readonly Happening[]): Promise<void> => {
+      const tx = { hash: String(height).padStart(64, '0'), signer: owner };
+      const events = happenings.map((happening, index) => ({ ...happening, tx, index }));
+      const parent_hash = height === 1 ? '' : String(height - 1);
+      const timestamp = '2026-11-21T09:20:10.1Z';
+      await tables.store.writeBlocks([
+        { height, hash: String(height), parent_hash, timestamp, events, problems: [] },
+      ]);
+    };
+    const uris = async (some: readonly { token_id: string }[]) =>
+      some.map((t) => answer(`uri/${t.token_id}`));
+    const mint = (id: number): Happening => ({
+      what: 'mint',
+      token: { collection, token_id: `${id}` },
+      owner,
+    });
+    await write(1, [mint(1), mint(2)]);
+    await tables.learn({ collections: async (some) => some.map(() => refused('no name')), uris });
+    assert.equal((await countJobs(database, tables.index.tables)).failed, 1);
+    await write(2, [{ what: 'refresh_collection', collection }, mint(3)]);
+    const named = async (some: readonly string[]) =>
+      some.map(() => answer({ name: 'Late', creator: '' as const }));
+    await tables.learn({ collections: named, uris });
+    const query = { token_id: '', order: 'token_id', page: { ...firstPage, reverse: false } } as const;
+    const reading = startReading(tables.index.reader, {});
+    const { items } = await listTokensByCollection(reading, collection, query);
+    assert.deepEqual(
+      items.map(({ token }) => token.uri),
+      ['uri/1', 'uri/2', 'uri/3'],
+    );
+    // What was given up is no longer: the node has answered since.
+    assert.deepEqual(await countJobs(database, tables.index.tables), { pending: 0, failed: 0 });
+  });
+
+  it('take nothing that was asked for while blocks were being removed', async () => {
+    const prefix = uniquePrefix();
+    await migrateNft(database, prefix);
+    const begun: Promise<boolean>[] = [];
+    let isCutting = false;
+    const tables: NftTables = await openNft(database, prefix, {
+      fault: () => {
+        const { store } = tables;
+        const details = { shown: [], moved: [], uris: [], jobs: [] };
+        if (isCutting) begun.push(store.writeDetails(details, store.generation));
+      },
+    });
+    await tables.store.recover();
+    const [chain, blocks]: [ReturnType<typeof randomNfts>, NftBlock[]] = [randomNfts(3), []];
+    for (let n = 0; n < 20; n++) blocks.push(chain.next(blocks.at(-1)));
+    await tables.store.writeBlocks(blocks);
+    isCutting = true;
+    await tables.store.unwind(10);
+    isCutting = false;
+    assert.ok(begun.length > 5);
+    assert.ok((await Promise.all(begun)).every((isKept) => !isKept));
+    const details = { shown: [], moved: [], uris: [], jobs: [] };
+    assert.equal(await tables.store.writeDetails(details, tables.store.generation), true);
   });
 
   it('find pages far in by ranks, also after the list has changed', async () => {

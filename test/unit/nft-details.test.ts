@@ -50,11 +50,10 @@ describe('NFT details: answers of a batch', () => {
     ]);
   });
 
-  it('of a node that is behind say nothing about what it does not have', () => {
+  it('of a node that is behind say nothing: what it knows may be old', () => {
     const body = batch(4, { id: 1, error: { message: 'Reverted' } }, { id: 2, result: '0xaa' });
-    const [behind, known] = readAnswers(2, 5, 200, body);
-    assert.equal(behind?.is, 'unreached');
-    assert.equal(known?.is, 'answer');
+    assert.throws(() => readAnswers(2, 5, 200, body), { reason: 'behind' });
+    assert.equal(readAnswers(2, 4, 200, body)[1]?.is, 'answer');
   });
 
   it('are errors where there is no batch, or no height', () => {

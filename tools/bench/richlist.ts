@@ -8,6 +8,7 @@ import { packageRoot } from '../../services/common/paths.js';
 import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import type { SeedBalance } from '../../services/richlist/node/seed.js';
 import { openRichlistIndex, type RichlistIndex } from '../../services/richlist/open.js';
+import { findToken } from '../../services/richlist/read/denoms.js';
 import { balanceAt, momentOf } from '../../services/richlist/read/history.js';
 import { type HolderPage, listHolders } from '../../services/richlist/read/holders.js';
 import type { RichlistStore } from '../../services/richlist/store/store.js';
@@ -138,6 +139,15 @@ async function measure(database: Database, holders: number): Promise<void> {
   await timeReads('page in the middle by offset', () => page({ offset: middle }));
   await timeReads('last page by offset', () => page({ offset: holders - 200 }));
   await timeReads('page of 1000', () => page({ limit: 1000 }));
+  await timeReads('first page, by name in another case', async () => {
+    const named = await findToken(reader, 'UaAa', {});
+    return listHolders(
+      reader,
+      named,
+      { key: '', offset: 0, limit: 100, count_total: true, reverse: true },
+      {},
+    );
+  });
   const moment = momentOf(reader, 0, 1000);
   await timeReads('a balance at a past height', () => balanceAt(reader, token, accountOf(3), moment, {}));
 }

@@ -3,10 +3,11 @@ import { parseAccount } from '../../common/chain/address.js';
 import { isObject, parseEvents, type TxEvent } from '../../common/chain/events.js';
 import { messageOf } from '../../common/errors.js';
 import type { BlockMaterial, TxMaterial } from '../../common/gen/indexer/block/v1/block.js';
+import type { DecodeProblem } from '../../common/problem-log.js';
 import { decodeEvmEvents } from './evm.js';
 import { decodePackets } from './ibc.js';
 import { decodeMoveEvents } from './move.js';
-import type { BlockHead, DecodeOptions, DecodeProblem, NftBlock, NftEvent, TxRef } from './types.js';
+import type { BlockHead, DecodeOptions, NftBlock, NftEvent, TxRef } from './types.js';
 import { decodeWasmEvents } from './wasm.js';
 
 /**
@@ -28,14 +29,14 @@ export function decodeBlock(head: BlockHead, material: BlockMaterial, options: D
     else if (options.vm === 'move') decodeMoveEvents(txEvents, sink);
     else decodeWasmEvents(txEvents, options.account_prefix, sink);
   };
-  material.txs.forEach((tx, index) => {
+  for (const tx of material.txs) {
     try {
       const succeeded = eventsOfTx(tx);
       if (succeeded !== undefined) read(succeeded, txRef(tx, succeeded, options));
     } catch (error) {
-      problems.push({ source: `tx ${index}`, reason: messageOf(error) });
+      problems.push({ source: 'a tx', reason: messageOf(error) });
     }
-  });
+  }
   try {
     read(parseEvents(JSON.parse(material.block_events.toString('utf8') || '[]')), { hash: '', signer: '' });
   } catch (error) {

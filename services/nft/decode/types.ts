@@ -1,4 +1,5 @@
 import type { AccountKey } from '../../common/chain/address.js';
+import type { DecodeProblem } from '../../common/problem-log.js';
 
 /** What decoding depends on beside the block itself. */
 export interface DecodeOptions {
@@ -74,12 +75,6 @@ export type NftEvent = Happening & {
   /** Position among the events of the block, from 0. */
   readonly index: number;
 };
-
-/** Something that could not be read; `source` tells which contract or part of the block. */
-export interface DecodeProblem {
-  readonly source: string;
-  readonly reason: string;
-}
 
 /** What the nft service makes of a block. */
 export interface NftBlock extends BlockHead {

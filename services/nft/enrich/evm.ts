@@ -1,8 +1,10 @@
-import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
+import { type Endpoints, NodeError, parseNodeJson, retryDelay } from '../../common/chain/endpoints.js';
 import { isObject } from '../../common/chain/events.js';
 import { messageOf } from '../../common/errors.js';
+import { sleep } from '../../common/lifecycle.js';
 import { decodeText, encodeNumber } from './abi.js';
 import { answer, inParallel, type Outcome, read, refused, unreached } from './outcome.js';
+import { attemptsAtBehind } from './rest.js';
 import type { DetailSource } from './source.js';
 
 /** Selectors of name() and tokenURI(uint256). */
@@ -63,13 +65,14 @@ async function callBatch(
   signal: AbortSignal,
 ): Promise<Outcome<string>[]> {
   try {
-    return await request(jsonRpc, calls, height, signal);
+    return await requestInTime(jsonRpc, calls, height, signal);
   } catch (error) {
-    if (calls.length === 1 || signal.aborted) return calls.map(() => unreached(messageOf(error)));
+    if (calls.length === 1 || isBehind(error) || signal.aborted)
+      return calls.map(() => unreached(messageOf(error)));
   }
   const single = await inParallel(calls, callsAtOnce, async (call) => {
     try {
-      return (await request(jsonRpc, [call], height, signal))[0] ?? unreached('no answer');
+      return (await requestInTime(jsonRpc, [call], height, signal))[0] ?? unreached('no answer');
     } catch (error) {
       return unreached(messageOf(error));
     }
@@ -77,6 +80,25 @@ async function callBatch(
   // Where the node answers others, it is the call that it cannot answer.
   const isUp = single.some((outcome) => outcome.is !== 'unreached');
   return isUp ? single.map((one) => (one.is === 'unreached' ? refused(one.why) : one)) : single;
+}
+
+const isBehind = (error: unknown): boolean => error instanceof NodeError && error.reason === 'behind';
+
+/** Sends calls until a node answers that has the block, a few times. @throws NodeError */
+async function requestInTime(
+  jsonRpc: Endpoints,
+  calls: readonly Call[],
+  height: number,
+  signal: AbortSignal,
+): Promise<Outcome<string>[]> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await request(jsonRpc, calls, height, signal);
+    } catch (error) {
+      if (!isBehind(error) || attempt + 1 >= attemptsAtBehind || signal.aborted) throw error;
+      await sleep(retryDelay(attempt), signal);
+    }
+  }
 }
 
 /** Sends calls with the question how far the node is in front. @throws NodeError */
@@ -100,18 +122,21 @@ function request(
   );
 }
 
-/** Reads the answers of a batch. @throws NodeError when it is none, or the node is behind. */
+/**
+ * Reads the answers of a batch.
+ *
+ * @throws NodeError when it is none, or the node is behind: then its answers may be old ones.
+ */
 export function readAnswers(calls: number, height: number, status: number, body: string): Outcome<string>[] {
   const answers: unknown = parseNodeJson(status, body, 'eth_call');
   if (!Array.isArray(answers)) throw new NodeError('error_answer', `eth_call: HTTP ${status} and no batch`);
   const byId = new Map(answers.filter(isObject).map((one) => [one['id'], one]));
   const tip = Number(byId.get(0)?.['result']);
   if (!Number.isSafeInteger(tip)) throw new NodeError('incomplete', 'eth_blockNumber: no number');
+  if (tip < height) throw new NodeError('behind', `eth_call: the node is at ${tip}, below ${height}`);
   return Array.from({ length: calls }, (_, index) => {
     const one = byId.get(index + 1);
     if (typeof one?.['result'] === 'string') return answer(one['result']);
-    // A node that is behind knows neither the contract nor the token.
-    if (tip < height) return unreached(`the node is at ${tip}, below ${height}`);
     const { error } = one ?? {};
     return refused(isObject(error) ? String(error['message']) : 'no answer');
   });

@@ -2,7 +2,7 @@ import { type AccountKey, parseAccount } from '../../common/chain/address.js';
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import { isObject, stringOf } from '../../common/chain/events.js';
 import { inParallel, type Outcome, read } from './outcome.js';
-import { askRest, questionsAtOnce } from './rest.js';
+import { type AskRest, createAskRest, questionsAtOnce } from './rest.js';
 import type { DetailSource } from './source.js';
 
 /** A token as its resource has it. */
@@ -14,13 +14,14 @@ export interface NftResource {
 
 /** Reads a resource of an object; refused when there is none. */
 async function askResource(
-  rest: Endpoints,
+  ask: AskRest,
   object: AccountKey,
   struct_tag: string,
+  height: number,
   signal: AbortSignal,
 ): Promise<Outcome<Record<string, unknown>>> {
   const path = `/initia/move/v1/accounts/0x${object}/resources/by_struct_tag?struct_tag=${encodeURIComponent(struct_tag)}`;
-  return read(await askRest(rest, path, signal), dataOf, 'the resource cannot be read');
+  return read(await ask(path, height, signal), dataOf, 'the resource cannot be read');
 }
 
 function dataOf({ resource }: Record<string, unknown>): Record<string, unknown> | undefined {
@@ -32,13 +33,14 @@ function dataOf({ resource }: Record<string, unknown>): Record<string, unknown> 
   }
 }
 
-/** Which token an object is; refused when it is none. */
+/** Which token an object is after a block, 0 for the last one; refused when it is none. */
 export async function askNft(
-  rest: Endpoints,
+  ask: AskRest,
   object: AccountKey,
+  height: number,
   signal: AbortSignal,
 ): Promise<Outcome<NftResource>> {
-  const data = await askResource(rest, object, '0x1::nft::Nft', signal);
+  const data = await askResource(ask, object, '0x1::nft::Nft', height, signal);
   return read(
     data,
     ({ collection, token_id, uri }) => {
@@ -53,11 +55,12 @@ export async function askNft(
 
 /** Asks for the resources of collections and tokens that are older than the index. */
 export function moveSource(rest: Endpoints): DetailSource {
+  const ask = createAskRest(rest);
   return {
-    collections: (collections, _, signal) =>
+    collections: (collections, height, signal) =>
       inParallel(collections, questionsAtOnce, async (collection) =>
         read(
-          await askResource(rest, collection, '0x1::collection::Collection', signal),
+          await askResource(ask, collection, '0x1::collection::Collection', height, signal),
           ({ name, creator }) =>
             typeof name === 'string'
               ? { name: name.toWellFormed(), creator: parseAccount(stringOf(creator), '') ?? ('' as const) }
@@ -65,9 +68,9 @@ export function moveSource(rest: Endpoints): DetailSource {
           'the collection has no name',
         ),
       ),
-    uris: (tokens, _, signal) =>
+    uris: (tokens, height, signal) =>
       inParallel(tokens, questionsAtOnce, async ({ object }) =>
-        read(await askNft(rest, object, signal), ({ uri }) => uri, ''),
+        read(await askNft(ask, object, height, signal), ({ uri }) => uri, ''),
       ),
   };
 }

@@ -8,7 +8,7 @@ import { tokenKey } from '../token-key.js';
 import type { Earlier } from './earlier.js';
 import { askNft } from './move.js';
 import { inParallel } from './outcome.js';
-import { questionsAtOnce } from './rest.js';
+import { createAskRest, questionsAtOnce } from './rest.js';
 
 /** How long a batch of blocks waits for the node to say which tokens objects are, in milliseconds. */
 const patience_ms = 30_000;
@@ -28,6 +28,7 @@ export function resolveObjectsFrom(
   beginsLate: () => Promise<boolean>,
   earlier: () => Earlier | undefined = () => undefined,
 ): ResolveObjects {
+  const ask = createAskRest(rest);
   return async (objects) => {
     if (!(await beginsLate())) return new Map();
     const found = new Map<AccountKey, ObjectToken>(await earlier()?.objects(objects));
@@ -37,7 +38,7 @@ export function resolveObjectsFrom(
     const asked = objects.filter((object) => object.length === 64 && !found.has(object));
     await inParallel(asked, questionsAtOnce, async (object) => {
       for (let attempt = 0; !signal.aborted; attempt++) {
-        const outcome = await askNft(rest, object, signal);
+        const outcome = await askNft(ask, object, 0, signal);
         if (outcome.is === 'answer') {
           const { collection, token_id } = outcome.value;
           found.set(object, { collection, id_key: tokenKey(token_id) });

@@ -1,7 +1,8 @@
-import type { Database } from '../../common/clickhouse/database.js';
+import { type Database, tuple } from '../../common/clickhouse/database.js';
 import type { Job } from '../store/details.js';
+import type { TokenPlace } from '../store/lookups.js';
 import type { Tables } from '../store/tables.js';
-import type { Ask } from '../store/types.js';
+import { type Ask, tokenName } from '../store/types.js';
 
 /** Asks after a place, in order; all of the last place, so that the next reading begins after it. */
 export function readAsks(
@@ -50,6 +51,28 @@ export function readFailedJobs(
     { limit, ...(collection === '' ? {} : { collection }) },
     { name: 'nft.failed_jobs' },
   );
+}
+
+/** Tokens that one statement looks up. */
+const placesAtOnce = 1_000;
+
+/** Those of some tokens, by name, about which there are jobs that are not over. */
+export async function lookUpOpenJobs(
+  database: Database,
+  tables: Tables,
+  places: readonly TokenPlace[],
+): Promise<Set<string>> {
+  const open = new Set<string>();
+  for (let start = 0; start < places.length; start += placesAtOnce) {
+    const some = places.slice(start, start + placesAtOnce);
+    const rows = await database.rows<TokenPlace>(
+      `SELECT collection, first_key AS id_key FROM ${tables.of('jobs')} FINAL WHERE subject = 'tokens' AND (collection, first_key) IN {places:Array(Tuple(String, String))} AND last_key = first_key AND state != 'done'`,
+      { places: some.map(({ collection, id_key }) => tuple([collection, id_key])) },
+      { name: 'nft.open_jobs' },
+    );
+    for (const { collection, id_key } of rows) open.add(tokenName(collection, id_key));
+  }
+  return open;
 }
 
 /** How many jobs are pending, and how many were given up. */

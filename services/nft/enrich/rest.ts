@@ -1,27 +1,67 @@
-import { type Endpoints, parseNodeJson } from '../../common/chain/endpoints.js';
+import { type Endpoints, NodeError, parseNodeJson, retryDelay } from '../../common/chain/endpoints.js';
 import { isObject, stringOf } from '../../common/chain/events.js';
+import { heightHeader, stateProblem } from '../../common/chain/state-height.js';
 import { messageOf } from '../../common/errors.js';
+import { sleep } from '../../common/lifecycle.js';
 import { answer, type Outcome, refused, unreached } from './outcome.js';
 
 /** Questions under way at once. */
 export const questionsAtOnce = 8;
 
+/** How often a question is sent that only a node behind the others was there to answer. */
+export const attemptsAtBehind = 4;
+
 /**
- * Asks the REST API for something that may not be there. An error in JSON is the node's own
- * word, whatever its status: contracts that do not know a question give one of any text.
+ * Asks the REST API for something that may not be there, as it was after a block. An error in
+ * JSON is the node's own word, whatever its status: contracts that do not know a question
+ * give one of any text.
  */
-export async function askRest(
+export type AskRest = (
+  path: string,
+  height: number,
+  signal: AbortSignal,
+) => Promise<Outcome<Record<string, unknown>>>;
+
+/**
+ * Makes a function that asks. With the height in the question a node that lags behind says so,
+ * where it would give an old answer otherwise. Where the state has been pruned the latest one
+ * is asked for, and at once for everything older from then on.
+ */
+export function createAskRest(rest: Endpoints): AskRest {
+  let pruned = 0;
+  return async (path, height, signal) => {
+    if (height > pruned) {
+      const found = await askAt(rest, path, height, signal);
+      if (found !== 'gone') return found;
+      pruned = Math.max(pruned, height);
+    }
+    const found = await askAt(rest, path, 0, signal);
+    return found === 'gone' ? unreached('the node does not have its latest state') : found;
+  };
+}
+
+/** Asks for the state after a block; 0 is the latest. */
+async function askAt(
   rest: Endpoints,
   path: string,
+  height: number,
   signal: AbortSignal,
-): Promise<Outcome<Record<string, unknown>>> {
-  try {
-    return await rest.ask({ path, signal }, (status, body) => {
-      const said = parseNodeJson(status, body, path);
-      if (status === 200 && isObject(said)) return answer(said);
-      return refused(isObject(said) ? stringOf(said['message']) : `HTTP ${status}`);
-    });
-  } catch (error) {
-    return unreached(messageOf(error));
+): Promise<Outcome<Record<string, unknown>> | 'gone'> {
+  const request = { path, signal, ...(height === 0 ? {} : { headers: { [heightHeader]: String(height) } }) };
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await rest.ask(request, (status, body) => {
+        const said = parseNodeJson(status, body, path);
+        if (status === 200 && isObject(said)) return answer(said);
+        const message = isObject(said) ? stringOf(said['message']) : `HTTP ${status}`;
+        const problem = stateProblem(message);
+        if (problem === 'not yet') throw new NodeError('behind', `${path}: ${message.slice(0, 200)}`);
+        return problem === 'gone' ? problem : refused(message);
+      });
+    } catch (error) {
+      const isBehind = error instanceof NodeError && error.reason === 'behind';
+      if (!isBehind || attempt + 1 >= attemptsAtBehind || signal.aborted) return unreached(messageOf(error));
+      await sleep(retryDelay(attempt), signal);
+    }
   }
 }

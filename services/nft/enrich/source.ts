@@ -19,7 +19,8 @@ export interface TokenQuestion {
 /** How the node of a virtual machine is asked for details. */
 export interface DetailSource {
   /**
-   * @param height a node that does not have this block yet has not answered.
+   * @param height what is asked for is the state after this block, or a later one: a node that
+   *   does not have the block yet has not answered.
    */
   collections(
     collections: readonly AccountKey[],

@@ -12,6 +12,7 @@ import { afterAllKeys, beforeAllKeys, tokenIdOf } from '../token-key.js';
 import type { Earlier } from './earlier.js';
 import type { Outcome } from './outcome.js';
 import { jobAfter, jobDone, jobNow } from './policy.js';
+import { lookUpOpenJobs } from './queue.js';
 import type { DetailSource } from './source.js';
 
 export interface WorkOptions {
@@ -38,6 +39,13 @@ export interface Worked {
 
 /** Tokens of a range that are asked for in one go; the rest stays a job. */
 const tokensOfRange = 500;
+
+/**
+ * The block that a node must have to be believed: the last one here, so that what an earlier
+ * question has learnt is never replaced by something older.
+ */
+const heightToAsk = ({ end }: Reading, about: readonly { readonly at: number }[]): number =>
+  about.reduce((height, { at }) => Math.max(height, heightOf(at)), heightOf(end));
 
 /** Asks the node about collections first, then about tokens of those that are shown. */
 export async function workOff(
@@ -99,8 +107,7 @@ async function nameCollections(
   const addresses = wanted.map(({ collection }) => collection);
   const origins = await lookUpOrigins(database, tables, addresses);
   const before = await readShown(reading, addresses);
-  const height = Math.max(0, ...wanted.map(({ at }) => heightOf(at)));
-  const outcomes = await source.collections(addresses, height, signal);
+  const outcomes = await source.collections(addresses, heightToAsk(reading, wanted), signal);
   const kept = await earlier?.collections(unansweredOf(addresses, outcomes));
   const [shown, moved, jobs]: [ShownCollection[], ShownCollection[], Job[]] = [[], [], []];
   for (const [index, task] of wanted.entries()) {
@@ -110,8 +117,9 @@ async function nameCollections(
       if (areJobs) jobs.push(jobDone(task)); // the chain was rolled back below it
       continue;
     }
+    const isAgain = areJobs || at > origin.told_at;
     if (outcome.is !== 'answer') jobs.push(jobAfter(task, outcome, now(), attempts));
-    else if (areJobs) jobs.push(jobDone(task));
+    else if (isAgain) jobs.push(jobDone(task));
     const value = outcome.is === 'answer' ? outcome.value : kept?.get(collection);
     if (value === undefined) continue;
     const { born_at, timestamp } = origin;
@@ -120,7 +128,7 @@ async function nameCollections(
     if (old !== undefined && old.born_at !== born_at) moved.push({ ...old, at });
     shown.push({ collection, born_at, creator, name: value.name, origin_name: '', timestamp, at });
     // Its tokens were passed over while it was not shown.
-    if (areJobs && old === undefined) jobs.push(jobNow(allTokens(collection, at)));
+    if (isAgain && old === undefined) jobs.push(jobNow(allTokens(collection, at)));
   }
   const classes = await lookUpClasses(
     database,
@@ -151,6 +159,8 @@ interface WantedToken {
   /** Place that the answer is good for: a task can be older than the token. */
   readonly at: number;
   readonly task: Task;
+  /** Whether it is not asked about for the first time. */
+  readonly isAgain: boolean;
 }
 
 async function tellUris(
@@ -183,10 +193,15 @@ async function tellUris(
   const questions = tokens.map(({ collection, id_key, object }) => ({
     ...{ collection, object, token_id: tokenIdOf(id_key) },
   }));
-  const height = Math.max(0, ...tokens.map(({ at }) => heightOf(at)));
-  const outcomes = await source.uris(questions, height, signal);
+  const outcomes = await source.uris(questions, heightToAsk(reading, tokens), signal);
   const kept = await earlier?.uris(unansweredOf(tokens, outcomes));
   const uris: UriRow[] = [];
+  // Of a token that was asked about before, that may have failed: this answer ends it.
+  const open = await lookUpOpenJobs(
+    options.database,
+    options.tables,
+    tokens.filter(({ isAgain }) => isAgain),
+  );
   for (const [index, { collection, id_key, at, task }] of tokens.entries()) {
     const outcome = outcomes[index];
     if (outcome === undefined) continue;
@@ -195,7 +210,7 @@ async function tellUris(
       // Nothing to say voids what was said before.
       const { value } = outcome;
       uris.push({ collection, id_key, uri: value ?? '', at: value === undefined ? 0 : at });
-      if (areJobs && task.first_key === task.last_key) jobs.push(jobDone(own));
+      if (open.has(tokenName(collection, id_key))) jobs.push(jobDone(own));
     } else {
       jobs.push(jobAfter(own, outcome, now(), attempts));
       const said = kept?.get(tokenName(collection, id_key));
@@ -218,7 +233,8 @@ async function aliveTokens(
     const state = states.get(tokenName(collection, id_key));
     if (state === undefined || state.burnt) return [];
     const at = Math.max(task.at, state.minted_at);
-    return [{ collection, id_key, object: state.object, at, task }];
+    const isAgain = task.attempts !== undefined || task.at !== state.minted_at;
+    return [{ collection, id_key, object: state.object, at, task, isAgain }];
   });
 }
 
@@ -242,7 +258,11 @@ async function tokensIn(
   );
   const next = inside[tokensOfRange];
   return {
-    found: found.map((token) => ({ ...token, task: { ...token.task, first_key, last_key, attempts: 0 } })),
+    found: found.map((token) => ({
+      ...token,
+      task: { ...token.task, first_key, last_key, attempts: 0 },
+      isAgain: true,
+    })),
     rest: next === undefined ? undefined : { ...range, first_key: next.id_key },
   };
 }

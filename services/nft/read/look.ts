@@ -4,9 +4,17 @@ import { readCursor, readHashes } from '../store/cursor.js';
 import type { Tables } from '../store/tables.js';
 import type { Head } from './head.js';
 
-/** Makes what keeps a head as the tables have it, where another process writes them: one look. */
-export function lookOf(database: Database, tables: Tables, head: Head): () => Promise<void> {
-  const lookAtBlocks = createLook({
+/** What keeps a head as the tables have it, where another process writes them: one look. */
+export interface Looks {
+  /** Looks at how far the chain is, and whether it was rolled back: a short read. */
+  readonly atChain: () => Promise<void>;
+  /** Looks at what was learnt from the node, too. */
+  readonly atAll: () => Promise<void>;
+}
+
+/** Makes the looks for a head. */
+export function lookOf(database: Database, tables: Tables, head: Head): Looks {
+  const atChain = createLook({
     position: () => head.cursor,
     read: () => readCursor(database, tables),
     hashes: (from, to) => readHashes(database, tables, from, to),
@@ -14,11 +22,14 @@ export function lookOf(database: Database, tables: Tables, head: Head): () => Pr
     cutTo: head.cutTo,
   });
   let version = 0;
-  return async () => {
-    await lookAtBlocks();
-    const learnt = await readDetailsVersion(database, tables);
-    if (learnt !== version) head.learn();
-    version = learnt;
+  return {
+    atChain,
+    async atAll() {
+      await atChain();
+      const learnt = await readDetailsVersion(database, tables);
+      if (learnt !== version) head.learn();
+      version = learnt;
+    },
   };
 }
 

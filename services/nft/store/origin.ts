@@ -13,5 +13,13 @@ export function withBirth(origin: Origin | undefined, row: Birth): Origin | unde
     return origin === undefined ? undefined : { ...origin, name: row.name, at: row.at };
   if (origin?.certain || (origin !== undefined && row.kind === 'seen')) return origin;
   const { born_at, creator, name, timestamp, at } = row;
-  return { certain: row.kind === 'certain', born_at, creator, name, timestamp, at };
+  return {
+    certain: row.kind === 'certain',
+    born_at,
+    creator,
+    name,
+    timestamp,
+    at,
+    told_at: origin?.told_at ?? at,
+  };
 }

@@ -150,6 +150,8 @@ export function createNftStore(options: StoreOptions): NftStore {
     await removeChangesAbove(database, tables, to.height, fault);
     if (removed > 0) log.warn({ rows: removed, height: to.height }, 'removed what lay above the cursor');
     cursor = to;
+    // Who has begun to ask meanwhile has seen tables that were half cut.
+    generation += 1;
     isClean = true;
   };
 

@@ -54,6 +54,8 @@ export interface Origin {
   readonly name: string;
   readonly timestamp: string;
   readonly at: number;
+  /** Place of its first row, which was the first to make us ask. */
+  readonly told_at: number;
 }
 
 /** A row of `asks`. */

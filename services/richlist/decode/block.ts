@@ -1,5 +1,6 @@
 import { messageOf } from '../../common/errors.js';
 import type { BlockMaterial, RawBlock } from '../../common/gen/indexer/block/v1/block.js';
+import type { DecodeProblem } from '../../common/problem-log.js';
 import { addLog, type Deltas, transferTopic } from './transfers.js';
 
 /** What a block does to balances. */
@@ -11,8 +12,8 @@ export interface DecodedBlock {
   readonly deltas: Deltas;
   /** Contracts that were created in it, lower-case hex without 0x. */
   readonly created: ReadonlySet<string>;
-  /** Parts that could not be read and were skipped, in words. */
-  readonly problems: readonly string[];
+  /** Parts that could not be read and were skipped. */
+  readonly problems: readonly DecodeProblem[];
 }
 
 interface Event {
@@ -32,21 +33,21 @@ const creation = Buffer.from('"contract_created"');
 export function decodeBlock(block: RawBlock, material: BlockMaterial): DecodedBlock {
   const deltas: Deltas = new Map();
   const created = new Set<string>();
-  const problems: string[] = [];
+  const problems: DecodeProblem[] = [];
   const read = (where: string, text: Uint8Array, pick: (parsed: unknown) => unknown): void => {
     const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
     // Most of what is not a transfer is recognised without parsing it.
     if (!bytes.includes(topic) && !bytes.includes(creation)) return;
     try {
       readEvents(pick(JSON.parse(bytes.toString('utf8'))), deltas, created, (problem) =>
-        problems.push(`${where}: ${problem}`),
+        problems.push(problem),
       );
     } catch (error) {
-      problems.push(`${where}: ${messageOf(error).slice(0, 200)}`);
+      problems.push({ source: where, reason: messageOf(error).slice(0, 200) });
     }
   };
-  for (const [index, tx] of material.txs.entries())
-    read(`tx ${index}`, tx.result, (result) => (result as { events?: unknown } | null)?.events);
+  for (const tx of material.txs)
+    read('a tx', tx.result, (result) => (result as { events?: unknown } | null)?.events);
   read('block events', material.block_events, (events) => events);
   return {
     height: block.height,
@@ -62,7 +63,7 @@ function readEvents(
   events: unknown,
   deltas: Deltas,
   created: Set<string>,
-  onProblem: (problem: string) => void,
+  onProblem: (problem: DecodeProblem) => void,
 ): void {
   for (const event of Array.isArray(events) ? (events as (Event | null)[]) : []) {
     const isLog = event?.type === 'evm';
@@ -73,17 +74,19 @@ function readEvents(
         if (contract) created.add(contract);
       } else if (key === 'log' && String(value).includes(transferTopic)) {
         const problem = readLog(String(value), deltas);
-        if (problem !== undefined) onProblem(`a Transfer log is skipped: ${problem}`);
+        if (problem !== undefined) onProblem(problem);
       }
     }
   }
 }
 
 /** One bad log must not take the others of its tx with it. */
-function readLog(text: string, deltas: Deltas): string | undefined {
+function readLog(text: string, deltas: Deltas): DecodeProblem | undefined {
   try {
-    return addLog(deltas, JSON.parse(text));
+    const log = JSON.parse(text);
+    const reason = addLog(deltas, log);
+    return reason === undefined ? undefined : { source: String(log.address), reason };
   } catch (error) {
-    return messageOf(error).slice(0, 200);
+    return { source: 'a log', reason: messageOf(error).slice(0, 200) };
   }
 }

@@ -1,5 +1,6 @@
 import { type AccountKey, parseAccount } from '../../common/chain/address.js';
 import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
+import { heightHeader, stateProblem } from '../../common/chain/state-height.js';
 
 /** A coin as the bank module lists it. */
 export interface BankCoin {
@@ -9,15 +10,6 @@ export interface BankCoin {
 
 /** Items a page holds. */
 const pageSize = 1_000;
-
-/** The header by which REST answers for the state after a block. */
-const heightHeader = 'x-cosmos-block-height';
-
-/** What a node says of state that it has pruned, or of a height that it does not have yet. */
-const [gone, notYet] = [
-  /failed to load state|version does not exist|pruned|lowest height|not available/i,
-  /in the future|greater than the current/i,
-];
 
 /** gRPC's code for a question that a server does not have. */
 const unimplemented = 12;
@@ -48,8 +40,10 @@ async function askState<T>(
     if (status === 501 || (parsed as { code?: unknown } | null)?.code === unimplemented)
       return { refused: said };
     // Not a failure of the URL: another attempt would give the same answer.
-    if (gone.test(said) && !notYet.test(said)) return { gone: said };
-    throw new NodeError(notYet.test(said) ? 'behind' : 'error_answer', `${path}: HTTP ${status} ${said}`);
+    const problem = stateProblem(said);
+    if (problem === 'gone') return { gone: said };
+    const reason = problem === 'not yet' ? 'behind' : 'error_answer';
+    throw new NodeError(reason, `${path}: HTTP ${status} ${said}`);
   });
   if ('refused' in answer) throw new Refused(`${path}: ${answer.refused}`);
   if ('gone' in answer) throw new StateGone(`${path} at height ${height}: ${answer.gone}`);

@@ -6,7 +6,7 @@ import type { Reader } from './reader.js';
 export interface PlacesRequest {
   readonly token: string;
   /** Begin here; undefined for the end of the list that the order begins with. */
-  readonly from: (Place & { readonly inclusive: boolean }) | undefined;
+  readonly from: Start | undefined;
   /** Against the list's own order: smallest amounts first. */
   readonly descending: boolean;
   readonly skip: number;
@@ -15,55 +15,128 @@ export interface PlacesRequest {
   readonly upTo: number;
 }
 
-/** Rows read at a time: of each place there may be several until a merge drops them. */
+/** Where reading begins. */
+export type Start = Place & { readonly inclusive: boolean };
+
+/** Rows of the first window: of each place there may be several until a merge drops them. */
 const [fewest, most] = [64, 16_384];
 
 /**
- * Reads holders in the order of the list. No FINAL: rows are read as they stand, and those of
- * one place are added up here.
+ * Rows that are looked over after a window without enough holders, first and at most: where many
+ * have just left, nothing but the holders who stay is sent.
  */
-export async function readPlaces(
-  { database, tables }: Reader,
-  request: PlacesRequest,
-  call: Call,
-): Promise<Place[]> {
-  const { token, descending, skip, limit, upTo } = request;
-  const [order, beyond] = descending ? ['DESC', '<'] : ['ASC', '>'];
-  const places: Place[] = [];
-  const wanted = skip + limit;
+const [rowsOver, mostOver, growth] = [8_192, 524_288, 8];
+
+/**
+ * Reads holders in the order of the list. No FINAL: rows are read as they stand, and those of
+ * one place are added up.
+ */
+export async function readPlaces(reader: Reader, request: PlacesRequest, call: Call): Promise<Place[]> {
+  const wanted = request.skip + request.limit;
+  const rows_at_once = Math.max(fewest, Math.min(most, 2 * wanted + 32));
+  const rows = await readRows(reader, request, rows_at_once, call);
+  const groups = groupRows(rows);
+  const isEnd = rows.length < rows_at_once;
+  // Other rows of the last place may have been cut off.
+  if (!isEnd) groups.pop();
+  const places = groups.flatMap(({ sum, ...place }) => (sum > 0 ? [place] : []));
+  let last: Place | undefined = groups.at(-1);
   let from = request.from;
-  let rows_at_once = Math.max(fewest, Math.min(most, 2 * wanted + 32));
-  while (places.length < wanted) {
-    const condition =
-      from === undefined
-        ? ''
-        : // Not as a comparison of tuples: of that the primary key uses the first part only.
-          `AND (shortfall ${beyond} {from:UInt256} OR (shortfall = {from:UInt256} AND account ${beyond}${from.inclusive ? '=' : ''} {account:String}))`;
-    const rows = await database.rows<{ place: string; account: string; sign: number }>(
-      `SELECT toString(shortfall) AS place, account, sign FROM ${tables.of('holders')} WHERE token = {token:String} AND ord <= {upTo:UInt64} ${condition} ORDER BY token ${order}, shortfall ${order}, account ${order} LIMIT {rows:UInt64}`,
-      { token, upTo, rows: rows_at_once, from: String(from?.shortfall ?? 0n), account: from?.account ?? '' },
-      { name: 'richlist.places', ...call },
-    );
-    const groups = groupRows(rows);
-    // Other rows of the last place may have been cut off.
-    const isEnd = rows.length < rows_at_once;
-    if (!isEnd) groups.pop();
-    for (const { place, account, sum } of groups)
-      if (sum > 0) places.push({ shortfall: BigInt(place), account });
-    if (isEnd) break;
-    const last = groups.at(-1);
-    if (last !== undefined) from = { shortfall: BigInt(last.place), account: last.account, inclusive: false };
-    rows_at_once = Math.min(most, rows_at_once * 2);
+  for (let over = rowsOver; !isEnd && places.length < wanted; over = Math.min(mostOver, over * growth)) {
+    if (last !== undefined) from = { ...last, inclusive: false };
+    last = await readPlaceAfter(reader, { ...request, from }, over, call);
+    const missing = wanted - places.length;
+    for (const place of await readBetween(reader, { ...request, from }, last, missing, call))
+      places.push(place);
+    if (last === undefined) break;
   }
-  return places.slice(skip, wanted);
+  return places.slice(request.skip, wanted);
 }
 
-function groupRows(rows: readonly { place: string; account: string; sign: number }[]) {
-  const groups: { place: string; account: string; sum: number }[] = [];
-  for (const { place, account, sign } of rows) {
+interface Row {
+  readonly place: string;
+  readonly account: string;
+}
+
+const placeOf = ({ place, account }: Row): Place => ({ shortfall: BigInt(place), account });
+
+/** The condition for a part of a list, from a place on and up to another one, which is included. */
+function partOf({ token, from, descending, upTo }: PlacesRequest, to?: Place) {
+  const [beyond, before] = descending ? ['<', '>'] : ['>', '<'];
+  // Not as a comparison of tuples: of that the primary key uses the first part only.
+  const bound = (name: string, over: string, orEqual: string): string =>
+    ` AND (shortfall ${over} {${name}:UInt256} OR (shortfall = {${name}:UInt256} AND account ${over}${orEqual} {${name}_account:String}))`;
+  return {
+    where: `token = {token:String} AND ord <= {upTo:UInt64}${from === undefined ? '' : bound('from', beyond, from.inclusive ? '=' : '')}${to === undefined ? '' : bound('to', before, '=')}`,
+    params: {
+      ...{ token, upTo },
+      ...(from === undefined ? {} : { from: String(from.shortfall), from_account: from.account }),
+      ...(to === undefined ? {} : { to: String(to.shortfall), to_account: to.account }),
+    },
+  };
+}
+
+const orderOf = ({ descending }: PlacesRequest): string => {
+  const order = descending ? 'DESC' : 'ASC';
+  return `token ${order}, shortfall ${order}, account ${order}`;
+};
+
+/** So many rows, as they stand. */
+function readRows(
+  { database, tables }: Reader,
+  request: PlacesRequest,
+  rows: number,
+  call: Call,
+): Promise<(Row & { readonly sign: number })[]> {
+  const { where, params } = partOf(request);
+  return database.rows(
+    `SELECT toString(shortfall) AS place, account, sign FROM ${tables.of('holders')} WHERE ${where} ORDER BY ${orderOf(request)} LIMIT {rows:UInt64}`,
+    { ...params, rows },
+    { name: 'richlist.places', ...call },
+  );
+}
+
+/** The place that so many rows of a list end at; undefined when it has no more. */
+async function readPlaceAfter(
+  { database, tables }: Reader,
+  request: PlacesRequest,
+  rows: number,
+  call: Call,
+): Promise<Place | undefined> {
+  const { where, params } = partOf(request);
+  const [row] = await database.rows<Row>(
+    `SELECT toString(shortfall) AS place, account FROM ${tables.of('holders')} WHERE ${where} ORDER BY ${orderOf(request)} LIMIT 1 OFFSET {rows:UInt64}`,
+    { ...params, rows },
+    { name: 'richlist.place_after', ...call },
+  );
+  return row && placeOf(row);
+}
+
+/** The holders from one place of a list up to another, or to its end. */
+async function readBetween(
+  { database, tables }: Reader,
+  request: PlacesRequest,
+  to: Place | undefined,
+  limit: number,
+  call: Call,
+): Promise<Place[]> {
+  const { where, params } = partOf(request, to);
+  const rows = await database.rows<Row>(
+    `SELECT toString(h.shortfall) AS place, account FROM ${tables.of('holders')} AS h WHERE ${where} GROUP BY token, shortfall, account HAVING sum(sign) > 0 ORDER BY ${orderOf(request)} LIMIT {limit:UInt64}`,
+    { ...params, limit },
+    { name: 'richlist.places_between', ...call },
+  );
+  return rows.map(placeOf);
+}
+
+function groupRows(rows: readonly (Row & { readonly sign: number })[]): (Place & { sum: number })[] {
+  const groups: (Place & { sum: number })[] = [];
+  let text = '';
+  for (const row of rows) {
     const last = groups.at(-1);
-    if (last !== undefined && last.place === place && last.account === account) last.sum += sign;
-    else groups.push({ place, account, sum: sign });
+    if (last !== undefined && text === row.place && last.account === row.account) last.sum += row.sign;
+    else groups.push({ ...placeOf(row), sum: row.sign });
+    text = row.place;
   }
   return groups;
 }

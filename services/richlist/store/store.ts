@@ -246,6 +246,8 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     await known.reset();
     await fault('removed');
     position = to;
+    // Who has begun to compare meanwhile has seen tables that were half cut.
+    revision += 1;
     isClean = true;
     hasFailed = false;
     return removed;

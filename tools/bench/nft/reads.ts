@@ -96,6 +96,7 @@ export async function measureReads(
     const far = Math.floor(tokens / 4);
     const { next_key } = (await ask(begin(), page({ offset: far }))).pagination;
     await measure(`${name}, first page`, () => ask(begin(), page()));
+    await measure(`${name}, total`, () => ask(begin(), page({ limit: 1 })));
     await measure(`${name}, far by key`, () => ask(begin(), page({ key: next_key })));
     await measure(`${name}, far by offset`, () => ask(begin(), page({ offset: far })));
   }

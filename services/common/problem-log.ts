@@ -1,0 +1,43 @@
+import type { Log } from './log.js';
+import { createLru } from './lru.js';
+import type { Metrics } from './metrics.js';
+
+/** Something of a block that could not be read. */
+export interface DecodeProblem {
+  /** Which contract or part of the block: the same for everything of its kind. */
+  readonly source: string;
+  readonly reason: string;
+}
+
+export interface ProblemLogOptions {
+  /** The labels of the metric. */
+  readonly service: string;
+  readonly kind: string;
+  /** What the log says. */
+  readonly message: string;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** How many kinds of problems are remembered. */
+const remembered = 10_000;
+
+/**
+ * Counts what could not be read, and logs each kind of problem of each contract once: a
+ * contract that emits anything would fill the log otherwise.
+ */
+export function createProblemLog(
+  options: ProblemLogOptions,
+): (height: number, problems: readonly DecodeProblem[]) => void {
+  const { service, kind, message, log, metrics } = options;
+  const known = createLru<string, true>(remembered);
+  return (height, problems) => {
+    for (const { source, reason } of problems) {
+      metrics.problems.inc({ service, kind });
+      const name = `${source} ${reason}`.slice(0, 300);
+      if (known.has(name)) continue;
+      known.set(name, true);
+      log.warn({ height, source: source.slice(0, 100), reason }, message);
+    }
+  };
+}

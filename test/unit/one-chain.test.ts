@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { invalidArgument, RpcError } from '../../services/common/errors.js';
+import { ofOneChain } from '../../services/common/one-chain.js';
+
+describe('an answer that takes several statements', () => {
+  /** Tables that another process rolls back after each of these many readings; it shows by a look alone. */
+  function tables(times: number) {
+    const state = { rollbacks: 0, shown: 0, readings: 0, looks: 0 };
+    const begin = () => ({
+      look: async () => {
+        state.looks += 1;
+        state.shown = state.rollbacks;
+      },
+    });
+    const read = async (): Promise<number> => {
+      state.readings += 1;
+      if (state.readings <= times) state.rollbacks += 1;
+      return state.readings;
+    };
+    return { state, answer: (of = read) => ofOneChain(begin, () => state.shown, of), read };
+  }
+
+  it('is read once, and again after a rollback', async () => {
+    assert.equal(await tables(0).answer(), 1);
+    assert.equal(await tables(1).answer(), 2);
+    assert.equal(await tables(2).answer(), 3);
+  });
+
+  it('is none while one rollback follows another', async () => {
+    await assert.rejects(tables(9).answer(), (error) => error instanceof RpcError && error.code === 14);
+  });
+
+  it('an error counts only if it is of one chain', async () => {
+    const some = tables(1);
+    const missing = async () => {
+      if ((await some.read()) === 1) throw new Error('the rows are gone');
+      return 7;
+    };
+    assert.equal(await some.answer(missing), 7);
+    await assert.rejects(
+      tables(0).answer(async () => {
+        throw new Error('for good');
+      }),
+      /for good/,
+    );
+  });
+
+  it('a mistake of the caller needs no look', async () => {
+    const { state, answer } = tables(0);
+    const refuse = async () => {
+      throw invalidArgument('no');
+    };
+    await assert.rejects(answer(refuse), /no/);
+    assert.equal(state.looks, 0);
+  });
+});
