@@ -29,6 +29,8 @@ const certificate = (name: string): string => join(packageRoot, 'test/support/tl
 
 describe('the chart on a real node', function () {
   this.timeout(600_000);
+  // Each test goes on from where the one before has ended.
+  this.bail(true);
   const folder = mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'weft-chart-'));
   const facts = readFacts('evm');
   const forwarded: Forwarded[] = [];
@@ -45,13 +47,13 @@ describe('the chart on a real node', function () {
     forwarded.push(one);
     return one.url;
   };
-  const kubectl = (...args: string[]): string => node.kubectl('-n', namespace, ...args);
-  const helm = (...args: string[]): string =>
+  const kubectl = (...args: string[]): Promise<string> => node.kubectl('-n', namespace, ...args);
+  const helm = (...args: string[]): Promise<string> =>
     run(program('HELM'), [...args, '--kubeconfig', node.kubeconfig, '-n', namespace]);
 
   before(async () => {
     node = await startNode();
-    node.containerd.load(buildWeft(folder));
+    await node.containerd.load(await buildWeft(folder));
     replay = await startReplayNode({ recording: 'evm' });
     tables = await serveClickHouse(await testDatabase());
     anvil = await startAnvil();
@@ -73,9 +75,9 @@ describe('the chart on a real node', function () {
       },
     });
     clock = setInterval(() => l1.advance(1), 100);
-    node.kubectl('create', 'namespace', namespace);
-    node.kubectl('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted');
-    kubectl(
+    await node.kubectl('create', 'namespace', namespace);
+    await node.kubectl('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted');
+    await kubectl(
       ...['create', 'secret', 'generic', 'certificates'],
       `--from-file=tls.crt=${certificate('first-service.pem')}`,
       `--from-file=tls.key=${certificate('first-service.key')}`,
@@ -83,7 +85,7 @@ describe('the chart on a real node', function () {
     );
     const key = join(folder, 'key');
     writeFileSync(key, anvil.accounts[0]?.private_key as string, { mode: 0o600 });
-    kubectl('create', 'secret', 'generic', 'signer', `--from-file=privateKey=${key}`);
+    await kubectl('create', 'secret', 'generic', 'signer', `--from-file=privateKey=${key}`);
     const values = {
       image: { repository: weftImage.repository, tag: weftImage.tag, pullPolicy: 'Never' },
       node: {
@@ -117,7 +119,8 @@ describe('the chart on a real node', function () {
           signer: { address: anvil.accounts[0]?.address, secretRef: { name: 'signer' } },
           endpoints: {
             l1: { urls: [await forPods(l1.url)], module: '0x1', standstillSeconds: 3 },
-            rollup: { jsonRpcUrls: [await forPods(anvil.url)] },
+            // The contract is on a chain of its own here, not on the recorded one.
+            rollup: { jsonRpcUrls: [await forPods(anvil.url)], evmChainId: 31_337 },
           },
           policy: { builtin: 'tx-count' },
           score: { schedule: '* * * * *' },
@@ -130,10 +133,10 @@ describe('the chart on a real node', function () {
   after(async function () {
     const failed = this.test?.parent?.tests.some(({ state }) => state === 'failed');
     if (failed && node !== undefined) {
-      process.stdout.write(kubectl('get', 'pods,jobs,cronjobs,scoringprograms', '-o', 'wide'));
-      process.stdout.write(kubectl('get', 'events', '--sort-by=.lastTimestamp').slice(-6_000));
-      for (const pod of kubectl('get', 'pods', '-o', 'name').trim().split('\n'))
-        process.stdout.write(`${pod}\n${kubectl('logs', pod, '--all-containers', '--tail=15')}\n`);
+      process.stdout.write(await kubectl('get', 'pods,jobs,cronjobs,scoringprograms', '-o', 'wide'));
+      process.stdout.write((await kubectl('get', 'events', '--sort-by=.lastTimestamp')).slice(-6_000));
+      for (const pod of (await kubectl('get', 'pods', '-o', 'name')).trim().split('\n'))
+        process.stdout.write(`${pod}\n${await kubectl('logs', pod, '--all-containers', '--tail=15')}\n`);
     }
     clearInterval(clock);
     await node?.stop();
@@ -159,11 +162,17 @@ describe('the chart on a real node', function () {
   };
 
   it('installs, indexes a rollup, and answers as what is true of it', async () => {
-    helm(
+    await helm(
       ...['install', release, join(packageRoot, 'charts/weft'), '-f', join(folder, 'values.json')],
       ...['--wait', '--timeout', '8m'],
     );
-    const address = kubectl('get', 'service', `${release}-weft-gateway`, '-o', 'jsonpath={.spec.clusterIP}');
+    const address = await kubectl(
+      'get',
+      'service',
+      `${release}-weft-gateway`,
+      '-o',
+      'jsonpath={.spec.clusterIP}',
+    );
     api = `http://${address}:8080`;
     await eventually(
       async () => Number((await get('/status')).body.height) >= facts.height,
@@ -177,8 +186,8 @@ describe('the chart on a real node', function () {
     }
   });
 
-  it('helm test says that all is well', () => {
-    helm('test', release, '--timeout', '3m');
+  it('helm test says that all is well', async () => {
+    await helm('test', release, '--timeout', '3m');
   });
 
   it('fails no request while every pod is replaced', async () => {
@@ -194,15 +203,15 @@ describe('the chart on a real node', function () {
       for (let index = one; !isOver; index += 1) {
         const path = `${paths[index % paths.length]}?nothing=${index}`;
         const kind = await get(path).then(
-          ({ status }) => String(status),
+          ({ status, body }) => (status === 200 ? '200' : `${status} ${JSON.stringify(body)}`),
           (error: Error) => `${error.message} ${String(error.cause ?? '')}`,
         );
         answers[kind] = (answers[kind] ?? 0) + 1;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     });
-    const before = kubectl('get', 'pods', '-o', 'name').trim().split('\n');
-    helm(
+    const before = (await kubectl('get', 'pods', '-o', 'name')).trim().split('\n');
+    await helm(
       ...['upgrade', release, join(packageRoot, 'charts/weft'), '-f', join(folder, 'values.json')],
       ...['--set', 'defaults.podAnnotations.round=two', '--wait', '--timeout', '8m'],
     );
@@ -210,34 +219,27 @@ describe('the chart on a real node', function () {
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     isOver = true;
     await Promise.all(load);
-    const replaced = before.filter((name) => name.includes('gateway'));
-    for (const name of replaced)
-      assert.ok(!kubectl('get', 'pods', '-o', 'name').split('\n').includes(name), name);
+    const left = (await kubectl('get', 'pods', '-o', 'name')).split('\n');
+    for (const name of before.filter((one) => one.includes('gateway'))) assert.ok(!left.includes(name), name);
     assert.deepEqual(Object.keys(answers), ['200'], JSON.stringify(answers));
     assert.ok((answers['200'] ?? 0) > 100, JSON.stringify(answers));
   });
 
   it('loses nothing when the consumer of txs is killed', async () => {
-    const pod = kubectl(
-      'get',
-      'pods',
-      '-l',
-      'app.kubernetes.io/component=tx-ingest',
-      '-o',
-      'jsonpath={.items[0].metadata.name}',
+    const field = (path: string): Promise<string> =>
+      kubectl(
+        ...['get', 'pods', '-l', 'app.kubernetes.io/component=tx-ingest'],
+        ...['-o', `jsonpath={.items[0].${path}}`],
+      );
+    const pod = await field('metadata.name');
+    const id = (await field('status.containerStatuses[0].containerID')).replace('containerd://', '');
+    process.kill((await node.containerd.tasks()).get(id) as number, 'SIGKILL');
+    await eventually(
+      async () => (await field('status.containerStatuses[0].restartCount')) === '1',
+      'the container to be started again',
+      60_000,
     );
-    const id = kubectl(
-      'get',
-      'pod',
-      pod,
-      '-o',
-      'jsonpath={.status.containerStatuses[0].containerID}',
-    ).replace('containerd://', '');
-    process.kill(node.containerd.tasks().get(id) as number, 'SIGKILL');
-    const restarts = (): number =>
-      Number(kubectl('get', 'pod', pod, '-o', 'jsonpath={.status.containerStatuses[0].restartCount}'));
-    await eventually(() => restarts() === 1, 'the container to be started again', 60_000);
-    kubectl('wait', '--for=condition=Ready', `pod/${pod}`, '--timeout=120s');
+    await kubectl('wait', '--for=condition=Ready', `pod/${pod}`, '--timeout=120s');
     assert.equal(await totalOfTxs(), facts.txs_total);
   });
 

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sleep } from '../../../services/common/lifecycle.js';
 import { eventually } from '../block.js';
 import { bridge, podNetwork } from './network.js';
 import { cniFolder, type Daemons, run, tryRun } from './programs.js';
@@ -11,9 +12,9 @@ export const pauseImage = 'docker.io/local/pause:1';
 export interface Containerd {
   readonly socket: string;
   /** Takes an image from a file that tools/image/archive.mjs made. */
-  load(file: string): void;
+  load(file: string): Promise<void>;
   /** Processes of this machine that are containers, by the container's id. */
-  tasks(): Map<string, number>;
+  tasks(): Promise<Map<string, number>>;
   /** Ends all containers, and then itself. */
   stop(): Promise<void>;
 }
@@ -25,28 +26,29 @@ export async function startContainerd(folder: string, daemons: Daemons): Promise
   writeFileSync(join(folder, 'cni/10-weft.conflist'), JSON.stringify(cniConfig(folder)));
   writeFileSync(join(folder, 'config.toml'), config(folder, socket));
   daemons.start('containerd', 'containerd', ['--config', join(folder, 'config.toml')]);
-  const ctr = (...args: string[]): string => run('ctr', ['-a', socket, '-n', 'k8s.io', ...args]);
-  const isUp = (): boolean => tryRun('ctr', ['-a', socket, 'version']).includes('Server:');
+  const ctr = (...args: string[]): Promise<string> => tryRun('ctr', ['-a', socket, '-n', 'k8s.io', ...args]);
+  const isUp = async (): Promise<boolean> =>
+    (await tryRun('ctr', ['-a', socket, 'version'])).includes('Server:');
   await eventually(isUp, `containerd: ${daemons.log('containerd')}`, 30_000);
-  const tasks = (): Map<string, number> => {
-    const lines = tryRun('ctr', ['-a', socket, '-n', 'k8s.io', 'tasks', 'ls']).trim().split('\n').slice(1);
+  const tasks = async (): Promise<Map<string, number>> => {
+    const lines = (await ctr('tasks', 'ls')).trim().split('\n').slice(1);
     return new Map(lines.map((line) => line.split(/\s+/)).map(([id = '', pid]) => [id, Number(pid)]));
   };
   return {
     socket,
-    load: (file) => void ctr('images', 'import', file),
+    async load(file) {
+      await run('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'import', file]);
+    },
     tasks,
     async stop() {
-      for (const id of tasks().keys())
-        tryRun('ctr', ['-a', socket, '-n', 'k8s.io', 'tasks', 'kill', '-s', '9', id]);
+      for (const id of (await tasks()).keys()) await ctr('tasks', 'kill', '-s', '9', id);
       const deadline = Date.now() + 10_000;
-      while (tasks().size > 0 && Date.now() < deadline) {
-        for (const id of tasks().keys())
-          tryRun('ctr', ['-a', socket, '-n', 'k8s.io', 'tasks', 'rm', '-f', id]);
-        await new Promise((resolve) => setTimeout(resolve, 200));
+      for (let left = await tasks(); left.size > 0 && Date.now() < deadline; left = await tasks()) {
+        for (const id of left.keys()) await ctr('tasks', 'rm', '-f', id);
+        await sleep(200);
       }
-      for (const id of tryRun('ctr', ['-a', socket, '-n', 'k8s.io', 'containers', 'ls', '-q']).split('\n'))
-        if (id !== '') tryRun('ctr', ['-a', socket, '-n', 'k8s.io', 'containers', 'rm', id]);
+      for (const id of (await ctr('containers', 'ls', '-q')).split('\n'))
+        if (id !== '') await ctr('containers', 'rm', id);
       await daemons.kill('containerd');
     },
   };

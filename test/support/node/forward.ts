@@ -12,9 +12,10 @@ export interface Forwarded {
 /** Passes connections from the address that pods see to a server of this machine. @param url http://127.0.0.1:PORT/path */
 export async function forward(url: string): Promise<Forwarded> {
   const target = new URL(url);
+  const port = Number(target.port);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    const other = connect(Number(target.port), '127.0.0.1');
+    const other = connect(port, '127.0.0.1');
     for (const [from, to] of [
       [socket, other],
       [other, socket],

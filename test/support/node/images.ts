@@ -8,17 +8,17 @@ import { program, run } from './programs.js';
 /** The name of the image of weft that pods of tests run. */
 export const weftImage = { repository: 'docker.io/local/weft', tag: 'test' };
 
-const archive = (args: readonly string[]): void => {
-  run(process.execPath, [join(packageRoot, 'tools/image/archive.mjs'), ...args]);
+const archive = async (args: readonly string[]): Promise<void> => {
+  await run(process.execPath, [join(packageRoot, 'tools/image/archive.mjs'), ...args]);
 };
 
 /** Makes the image that holds the network of pods. @returns its file */
-export function buildPause(folder: string): string {
+export async function buildPause(folder: string): Promise<string> {
   const root = join(folder, 'pause');
   mkdirSync(root, { recursive: true });
   cpSync(program('PAUSE'), join(root, 'pause'));
   const file = join(folder, 'pause.tar');
-  archive([pauseImage, root, file, '--entrypoint', '/pause']);
+  await archive([pauseImage, root, file, '--entrypoint', '/pause']);
   return file;
 }
 
@@ -29,7 +29,7 @@ export function buildPause(folder: string): string {
  *
  * @returns its file
  */
-export function buildWeft(folder: string): string {
+export async function buildWeft(folder: string): Promise<string> {
   const root = join(folder, 'weft');
   const weft = join(root, 'weft');
   mkdirSync(root, { recursive: true });
@@ -39,14 +39,14 @@ export function buildWeft(folder: string): string {
   mkdirSync(dependencies, { recursive: true });
   for (const file of ['package.json', 'package-lock.json'])
     cpSync(join(packageRoot, file), join(dependencies, file));
-  run('npm', [
+  await run('npm', [
     ...['ci', '--prefix', dependencies, '--omit=dev', '--omit=optional', '--ignore-scripts'],
     ...['--no-audit', '--no-fund', '--prefer-offline'],
   ]);
   renameSync(join(dependencies, 'node_modules'), join(weft, 'node_modules'));
   mkdirSync(join(root, 'usr/local/bin'), { recursive: true });
   cpSync(realpathSync(process.execPath), join(root, 'usr/local/bin/node'));
-  for (const library of librariesOf(process.execPath)) {
+  for (const library of await librariesOf(process.execPath)) {
     const target = join(root, library);
     if (existsSync(target)) continue;
     mkdirSync(dirname(target), { recursive: true });
@@ -54,7 +54,7 @@ export function buildWeft(folder: string): string {
   }
   mkdirSync(join(root, 'tmp'), { mode: 0o1777 });
   const file = join(folder, 'weft.tar');
-  archive([
+  await archive([
     ...[`${weftImage.repository}:${weftImage.tag}`, root, file],
     ...['--entrypoint', '/usr/local/bin/node', '--workdir', '/weft', '--user', '1000:1000'],
     ...['--env', 'NODE_ENV=production', '--env', 'HOST=0.0.0.0', '--env', 'COMMIT_HASH=unknown'],
@@ -63,7 +63,7 @@ export function buildWeft(folder: string): string {
 }
 
 /** Paths of the libraries that a program is linked to, the loader among them. */
-function librariesOf(program: string): string[] {
-  const lines = run('ldd', [program]).split('\n');
+async function librariesOf(program: string): Promise<string[]> {
+  const lines = (await run('ldd', [program])).split('\n');
   return lines.flatMap((line) => /(?:=> )?(\/\S+) \(0x/.exec(line)?.[1] ?? []);
 }

@@ -9,20 +9,20 @@ export const serviceNetwork = '10.96.0.0/16';
 export const dnsAddress = hostAddress;
 
 /** Makes the bridge. */
-export function makeNetwork(): void {
-  removeNetwork();
-  run('ip', ['link', 'add', bridge, 'type', 'bridge']);
-  run('ip', ['addr', 'add', `${hostAddress}/24`, 'dev', bridge]);
-  run('ip', ['link', 'set', bridge, 'up']);
-  run('sh', ['-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward']);
+export async function makeNetwork(): Promise<void> {
+  await removeNetwork();
+  await run('ip', ['link', 'add', bridge, 'type', 'bridge']);
+  await run('ip', ['addr', 'add', `${hostAddress}/24`, 'dev', bridge]);
+  await run('ip', ['link', 'set', bridge, 'up']);
+  await run('sh', ['-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward']);
 }
 
 /** Removes it, with what pods and kube-proxy have left. */
-export function removeNetwork(): void {
-  for (const line of tryRun('ip', ['-o', 'link', 'show', 'master', bridge]).split('\n')) {
+export async function removeNetwork(): Promise<void> {
+  for (const line of (await tryRun('ip', ['-o', 'link', 'show', 'master', bridge])).split('\n')) {
     const name = /^\d+: (veth\w+)/.exec(line)?.[1];
-    if (name !== undefined) tryRun('ip', ['link', 'del', name]);
+    if (name !== undefined) await tryRun('ip', ['link', 'del', name]);
   }
-  tryRun('ip', ['link', 'del', bridge]);
-  for (const family of ['ip', 'ip6']) tryRun('nft', ['delete', 'table', family, 'kube-proxy']);
+  await tryRun('ip', ['link', 'del', bridge]);
+  for (const family of ['ip', 'ip6']) await tryRun('nft', ['delete', 'table', family, 'kube-proxy']);
 }

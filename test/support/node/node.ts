@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CoreV1Api } from '@kubernetes/client-node';
+import { freePort } from '../../../tools/bench/processes.js';
 import { eventually } from '../block.js';
 import { type ControlPlane, startControlPlane } from '../kubernetes/control-plane.js';
 import { type Containerd, startContainerd } from './containerd.js';
 import { buildPause } from './images.js';
-import { dnsAddress, hostAddress, makeNetwork, podNetwork, removeNetwork } from './network.js';
-import { createDaemons, program, run, tryRun, whatIsMissing } from './programs.js';
+import { folderPrefix, removeLeftovers } from './leftovers.js';
+import { dnsAddress, hostAddress, makeNetwork, podNetwork } from './network.js';
+import { createDaemons, program, run, whatIsMissing } from './programs.js';
 
 /** A cluster of one real node: pods are containers of this machine. */
 export interface Node {
@@ -16,7 +18,7 @@ export interface Node {
   /** A connection of an administrator, as a file. */
   readonly kubeconfig: string;
   /** Runs kubectl. @returns what it printed */
-  kubectl(...args: string[]): string;
+  kubectl(...args: string[]): Promise<string>;
   /** What the node's programs logged last, for messages of failures. */
   logs(): string;
   /** Ends all of it, and removes what it left on the machine. */
@@ -32,16 +34,17 @@ export async function startNode(): Promise<Node> {
   const missing = whatIsMissing();
   if (missing !== undefined) throw new Error(`no node can run here: ${missing}`);
   // Not below WEFT_TEST_FOLDER: sockets have short names, and mounts have to be taken down before it is removed.
-  const folder = mkdtempSync('/var/tmp/weft-node-');
+  const folder = mkdtempSync(folderPrefix);
   const daemons = createDaemons(folder);
-  makeNetwork();
+  await removeLeftovers();
+  await makeNetwork();
   const containerd = await startContainerd(join(folder, 'containerd'), daemons);
-  containerd.load(buildPause(folder));
+  await containerd.load(await buildPause(folder));
   const nodeToken = randomBytes(16).toString('hex');
   const plane = await startControlPlane({ address: hostAddress, nodeToken });
   const kubeconfig = plane.kubeconfig(plane.adminToken);
   const bin = program('KUBEBUILDER_ASSETS');
-  const kubectl = (...args: string[]): string =>
+  const kubectl = (...args: string[]): Promise<string> =>
     run(join(bin, 'kubectl'), ['--kubeconfig', kubeconfig, ...args]);
 
   const kubelet = join(folder, 'kubelet');
@@ -54,7 +57,8 @@ export async function startNode(): Promise<Node> {
   daemons.start('kube-proxy', join(bin, 'kube-proxy'), [
     ...[`--kubeconfig=${kubeconfig}`, '--proxy-mode=nftables', '--hostname-override=node-1'],
     ...[`--cluster-cidr=${podNetwork}`, '--conntrack-max-per-core=0'],
-    ...['--healthz-bind-address=127.0.0.1:0', '--metrics-bind-address=127.0.0.1:0'],
+    `--healthz-bind-address=127.0.0.1:${await freePort()}`,
+    `--metrics-bind-address=127.0.0.1:${await freePort()}`,
   ]);
   writeFileSync(join(folder, 'Corefile'), corefile(kubeconfig));
   daemons.start('coredns', program('COREDNS'), ['-conf', join(folder, 'Corefile')]);
@@ -65,10 +69,7 @@ export async function startNode(): Promise<Node> {
     for (const name of ['kubelet', 'kube-proxy', 'coredns']) await daemons.kill(name);
     await containerd.stop();
     plane.stop();
-    tryRun('sh', ['-c', `grep -o '${folder}[^ ]*' /proc/self/mounts | sort -r | xargs -r umount -l`]);
-    tryRun('sh', ['-c', 'find /sys/fs/cgroup/*/kubepods -depth -type d -exec rmdir {} \\; 2>/dev/null']);
-    removeNetwork();
-    rmSync(folder, { recursive: true, force: true });
+    await removeLeftovers();
   };
   const core = plane.config().makeApiClient(CoreV1Api);
   const isReady = async (): Promise<boolean> => {

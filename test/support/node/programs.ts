@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 /** Where Debian puts the plugins that give pods their network. */
 export const cniFolder = '/usr/lib/cni';
@@ -23,24 +24,25 @@ export function program(name: 'KUBEBUILDER_ASSETS' | 'COREDNS' | 'PAUSE' | 'HELM
   return path;
 }
 
-/** Runs a command to its end. @returns what it printed. @throws Error with what it complained about */
-export function run(command: string, args: readonly string[], input?: string): string {
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    encoding: 'utf8',
-    maxBuffer: 256 * 1024 * 1024,
-    ...(input === undefined ? {} : { input }),
-  });
-  if (status !== 0)
-    throw new Error(
-      `${command} ${args.join(' ')}: ${error?.message ?? (stderr || stdout || `exit ${status}`)}`,
-    );
-  return stdout;
+const execute = promisify(execFile);
+
+/**
+ * Runs a command to its end, while what this process serves to pods goes on.
+ *
+ * @returns what it printed. @throws Error with what it complained about
+ */
+export async function run(command: string, args: readonly string[]): Promise<string> {
+  try {
+    return (await execute(command, [...args], { maxBuffer: 256 * 1024 * 1024 })).stdout;
+  } catch (error) {
+    const { message, stderr, stdout } = error as Error & { stderr?: string; stdout?: string };
+    throw new Error(`${command} ${args.join(' ')}: ${stderr || stdout || message}`);
+  }
 }
 
 /** Runs a command of which it does not matter whether there was anything to do. */
-export function tryRun(command: string, args: readonly string[]): string {
-  const { stdout } = spawnSync(command, args, { encoding: 'utf8' });
-  return stdout ?? '';
+export function tryRun(command: string, args: readonly string[]): Promise<string> {
+  return run(command, args).catch(() => '');
 }
 
 /** Programs that run until the node is stopped, each with a log in a folder. */

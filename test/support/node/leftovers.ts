@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { sleep } from '../../../services/common/lifecycle.js';
+import { removeNetwork } from './network.js';
+import { tryRun } from './programs.js';
+
+/** Where nodes have their folders: no place that somebody removes while there are mounts in it. */
+export const folderPrefix = '/var/tmp/weft-node-';
+
+/**
+ * Ends and removes all that nodes of tests have left on this machine: the one that is being
+ * stopped, or one whose test was killed.
+ */
+export async function removeLeftovers(): Promise<void> {
+  for (let attempt = 0; attempt < 25; attempt++) {
+    const pids = [...processesOf(folderPrefix), ...processesInPods()];
+    if (pids.length === 0) break;
+    for (const pid of pids) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // it has ended by itself
+      }
+    }
+    await sleep(200);
+  }
+  await tryRun('sh', [
+    '-c',
+    `grep -o '${folderPrefix}[^ ]*' /proc/self/mounts | sort -r | xargs -r umount -l`,
+  ]);
+  await tryRun('sh', ['-c', 'find /sys/fs/cgroup/*/kubepods -depth -type d -exec rmdir {} +']);
+  await removeNetwork();
+  const parent = dirname(folderPrefix);
+  for (const name of readdirSync(parent))
+    if (join(parent, name).startsWith(folderPrefix))
+      rmSync(join(parent, name), { recursive: true, force: true });
+}
+
+/** Programs with a word in their arguments. */
+function processesOf(word: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((name) => read(join('/proc', name, 'cmdline')).includes(word))
+    .map(Number);
+}
+
+/** Programs in the control groups of pods. */
+function processesInPods(): number[] {
+  const root = '/sys/fs/cgroup/cpu/kubepods';
+  const files = list(root).filter((name) => name.endsWith('cgroup.procs'));
+  return files.flatMap((name) => read(join(root, name)).split('\n').filter(Boolean).map(Number));
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  } catch {
+    return [];
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
