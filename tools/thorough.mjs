@@ -14,6 +14,7 @@ const integration = [
   'nft-walk',
   'nft-service',
   'richlist-service',
+  'richlist-walk',
   'serving',
   'block',
 ];

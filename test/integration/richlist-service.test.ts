@@ -191,7 +191,7 @@ describe('the richlist service', function () {
     await expectLists(running, summed(blocks), [bank, ibc]);
   });
 
-  it('unwinds a rollback to what an undisturbed run has', async () => {
+  thoroughIt('unwinds a rollback to what an undisturbed run has', async () => {
     const blocks = chainOf(17, 30);
     const running = await start(blocks);
     await running.reaches(30);

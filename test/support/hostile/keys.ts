@@ -72,7 +72,7 @@ export function describeHostileKeys(routes: readonly ApiRoute[], subject: () => 
     forEach(lists, async (route) => {
       // The route's own among them.
       const own = keys.filter((one) => one.route === route);
-      for (const { route: other, key } of [...own, ...sampled(keys, 8)]) {
+      for (const { route: other, key } of [...own, ...sampled(keys, 4)]) {
         const answer = await ask(subject(), `${pathOf(route)}?pagination.key=${key}&pagination.limit=2`);
         assert.equal(answer.status, route === other ? 200 : 400, `${route.path}, key of ${other.path}`);
       }
@@ -97,7 +97,7 @@ export function describeHostileKeys(routes: readonly ApiRoute[], subject: () => 
   });
 
   it('a key that is cut, changed or made up is refused, or leads to a page', () =>
-    forEach(keys, async ({ route, key }) => {
+    forEach(sampled(keys, 9), async ({ route, key }) => {
       const query = (text: string) =>
         ask(subject(), `${pathOf(route)}?pagination.limit=2&pagination.key=${encodeURIComponent(text)}`);
       const isPageOrRefused = async (text: string): Promise<void> => {
