@@ -5,8 +5,9 @@
 #   docker build --build-arg COMMIT_HASH=$(git rev-parse HEAD) --build-arg SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) -t weft .
 #   docker build --target sbom --output . .        # sbom.cdx.json
 #
-# The same tree gives the same layers: `npm ci` takes the versions of the lock, and every file has the time of the
-# commit. Give NODE_IMAGE with a digest to fix the base as well.
+# The same tree gives the same files: `npm ci` takes the versions of the lock, and every file has the time of the commit.
+# Folders that the build itself makes have it with BuildKit's `--output type=image,rewrite-timestamp=true`. Give
+# NODE_IMAGE with a digest to fix the base as well.
 ARG NODE_IMAGE=node:20-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -23,13 +24,17 @@ WORKDIR /weft
 COPY package.json package-lock.json ./
 ARG SOURCE_DATE_EPOCH=0
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
- && npm sbom --omit=dev --omit=optional --sbom-format=cyclonedx > /sbom.cdx.json \
  && rm node_modules/.package-lock.json \
  && find node_modules -depth -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
 # What is in the image, as CycloneDX.
+FROM ${NODE_IMAGE} AS list
+WORKDIR /weft
+COPY package.json package-lock.json ./
+RUN npm sbom --package-lock-only --omit=dev --omit=optional --sbom-format=cyclonedx > /sbom.cdx.json
+
 FROM scratch AS sbom
-COPY --from=dependencies /sbom.cdx.json /
+COPY --from=list /sbom.cdx.json /
 
 FROM ${NODE_IMAGE} AS weft
 ARG COMMIT_HASH=unknown

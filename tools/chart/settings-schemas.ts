@@ -29,7 +29,9 @@ const ofTheChart: ReadonlySet<string> = new Set([
     'KUBERNETES_NAMESPACE',
     'JOB_IMAGE',
     'JOB_SERVICE_ACCOUNT',
-    'JOB_TLS_SECRET',
+    ...['JOB_TLS_SECRET', 'JOB_CA_CONFIGMAP', 'JOB_CA_SECRET', 'JOB_CA_KEY'],
+    // A release has rights in its own namespace only.
+    ...['WATCH_NAMESPACES', 'JOB_LEASE_NAMESPACE'],
     'SCORING_PROGRAM',
   ],
 ]);

@@ -78,7 +78,7 @@ const properties: Readonly<Record<string, Schema>> = {
   defaults: strict(componentProperties),
   services: strict({
     block: indexerSchema('block', false),
-    tx: indexerSchema('tx', true),
+    tx: indexerSchema('tx', false),
     nft: indexerSchema('nft', true),
     richlist: indexerSchema('richlist', true),
   }),

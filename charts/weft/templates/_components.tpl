@@ -10,7 +10,7 @@ the defaults).
 {{- $account := include "weft.serviceAccountName" . -}}
 {{- range $service := list "block" "tx" "nft" "richlist" -}}
   {{- $own := get $.Values.services $service -}}
-  {{- $isOn := eq $service "block" | ternary true $own.enabled -}}
+  {{- $isOn := eq $service "nft" | ternary $own.enabled true -}}
   {{- if eq $service "richlist" }}{{ $isOn = include "weft.hasRichlist" $ | eq "true" }}{{ end -}}
   {{- if $isOn -}}
     {{- range $role := list "ingest" "serve" -}}
@@ -44,7 +44,7 @@ dns:///{{ include "weft.fullname" .root }}-{{ .name }}:{{ .port }}
 {{- define "weft.isMany" -}}
 {{- if not .isOne -}}
 {{- if .values.autoscaling.enabled -}}
-{{- if gt (int .values.autoscaling.minReplicas) 1 }}true{{ end -}}
+{{- if gt (int .values.autoscaling.maxReplicas) 1 }}true{{ end -}}
 {{- else if gt (int .values.replicas) 1 }}true{{ end -}}
 {{- end -}}
 {{- end -}}

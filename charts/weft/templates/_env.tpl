@@ -107,6 +107,12 @@
 {{- if $root.Values.tls.enabled -}}
 {{- $_ := set $plain "JOB_TLS_SECRET" (default (printf "%s-scoring-job-tls" (include "weft.fullname" $root)) $root.Values.tls.existingSecret) -}}
 {{- end -}}
+{{- with $root.Values.extraCA -}}
+{{- if or .configMap .secret -}}
+{{- $_ := set $plain (.secret | ternary "JOB_CA_SECRET" "JOB_CA_CONFIGMAP") (default .configMap .secret) -}}
+{{- $_ := set $plain "JOB_CA_KEY" .key -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- range $name, $value := mergeOverwrite $plain (default (dict) $values.settings) }}
 {{ include "weft.env.plain" (dict "name" $name "value" $value) }}

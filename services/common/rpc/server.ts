@@ -147,9 +147,6 @@ export function bind(server: Server, address: string, credentials: ServerCredent
   );
 }
 
-/** How long calls may go on after their connection has reached its age, in milliseconds. */
-const ageGrace_ms = 30_000;
-
 /**
  * Serves gRPC services with health checking and reflection.
  *
@@ -172,10 +169,8 @@ export async function serveRpc(
     'grpc.keepalive_permit_without_calls': 1,
     ...(max_connection_age_ms === 0
       ? {}
-      : {
-          'grpc.max_connection_age_ms': max_connection_age_ms,
-          'grpc.max_connection_age_grace_ms': ageGrace_ms,
-        }),
+      : // What runs goes on, however long: a stream of blocks has no end. New calls take a new connection.
+        { 'grpc.max_connection_age_ms': max_connection_age_ms }),
   });
   for (const service of services) server.addService(service.definition, service.implementation);
   const health = new HealthImplementation({ '': 'NOT_SERVING' });

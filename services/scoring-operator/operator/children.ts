@@ -18,6 +18,8 @@ export interface JobDefaults {
   /** Where the Leases of signers are. */
   readonly leaseNamespace: string;
   /** Where the certificate is that services want to see, and the name that theirs have; undefined: plain text. */
+  /** Certificates of further authorities, as the source of a volume, and the file in it. */
+  readonly ca?: { readonly volume: Readonly<Record<string, unknown>>; readonly file: string } | undefined;
   readonly tls?: { readonly secretName: string; readonly serverName: string } | undefined;
 }
 
@@ -26,6 +28,7 @@ export const paths = {
   policy: '/etc/weft/policy',
   signer: '/etc/weft/signer',
   tls: '/etc/weft/tls',
+  ca: '/etc/weft/ca',
   token: '/var/run/secrets/kubernetes.io/serviceaccount',
   temporary: '/tmp',
 } as const;
@@ -157,6 +160,7 @@ function podTemplate(
           mount('token', paths.token),
           mount('temporary', paths.temporary, false),
           ...(defaults.tls === undefined ? [] : [mount('tls', paths.tls)]),
+          ...(defaults.ca === undefined ? [] : [mount('ca', paths.ca)]),
           ...(policy.configMapRef === undefined ? [] : [mount('policy', paths.policy)]),
         ],
       },
@@ -172,6 +176,7 @@ function podTemplate(
         },
       },
       { name: 'temporary', emptyDir: {} },
+      ...(defaults.ca === undefined ? [] : [{ name: 'ca', ...defaults.ca.volume }]),
       ...(defaults.tls === undefined
         ? []
         : [{ name: 'tls', secret: { secretName: defaults.tls.secretName, defaultMode: 0o440 } }]),
@@ -221,6 +226,7 @@ function environment(spec: ScoringProgram['spec'], program_text: string, default
     plain('LEASE_NAME', leaseName(chainId, signer.address)),
     plain('LEASE_NAMESPACE', defaults.leaseNamespace),
     field('LEASE_HOLDER', 'metadata.name'),
+    ...(defaults.ca === undefined ? [] : [plain('NODE_EXTRA_CA_CERTS', `${paths.ca}/${defaults.ca.file}`)]),
     ...(defaults.tls === undefined ? [] : tlsVariables(defaults.tls.serverName, plain)),
     plain('DATA_DIR', paths.temporary),
     plain('LOG_LEVEL', defaults.logLevel),

@@ -52,6 +52,17 @@ export const operatorSettings = {
     default: '',
     parse: (text: string): string => (text === '' ? '' : asName(text)),
   },
+  JOB_CA_CONFIGMAP: {
+    doc: 'ConfigMap, in every namespace of ScoringPrograms, with certificates of authorities that Jobs believe besides the usual ones.',
+    default: '',
+    parse: (text: string): string => (text === '' ? '' : asName(text)),
+  },
+  JOB_CA_SECRET: {
+    doc: 'Secret with them, in place of the ConfigMap.',
+    default: '',
+    parse: (text: string): string => (text === '' ? '' : asName(text)),
+  },
+  JOB_CA_KEY: { doc: 'Key of it.', default: 'ca.crt', parse: asText },
   JOB_LOG_LEVEL: { ...logSettings.LOG_LEVEL, doc: 'LOG_LEVEL of the pods of Jobs.' },
   LEADER_LEASE_NAME: {
     doc: 'Name of the Lease that decides which of several operators works.',

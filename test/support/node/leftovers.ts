@@ -12,6 +12,10 @@ export const folderPrefix = '/var/tmp/weft-node-';
  * stopped, or one whose test was killed.
  */
 export async function removeLeftovers(): Promise<void> {
+  const parent = dirname(folderPrefix);
+  const folders = readdirSync(parent).filter((name) => join(parent, name).startsWith(folderPrefix));
+  // Pods without a folder of ours are somebody else's.
+  if (folders.length === 0) return;
   for (let attempt = 0; attempt < 25; attempt++) {
     const pids = [...processesOf(folderPrefix), ...processesInPods()];
     if (pids.length === 0) break;
@@ -30,10 +34,14 @@ export async function removeLeftovers(): Promise<void> {
   ]);
   await tryRun('sh', ['-c', 'find /sys/fs/cgroup/*/kubepods -depth -type d -exec rmdir {} +']);
   await removeNetwork();
-  const parent = dirname(folderPrefix);
-  for (const name of readdirSync(parent))
-    if (join(parent, name).startsWith(folderPrefix))
-      rmSync(join(parent, name), { recursive: true, force: true });
+  for (const name of folders) rmSync(join(parent, name), { recursive: true, force: true });
+}
+
+/** @throws Error where this machine is a node of somebody else's cluster, whose network this one's would break */
+export async function refuseOthers(): Promise<void> {
+  const tables = await tryRun('nft', ['list', 'tables']);
+  if (processesInPods().length > 0 || tables.includes('kube-proxy'))
+    throw new Error('no node can run here: this machine is one of another cluster already');
 }
 
 /** Programs with a word in their arguments. */

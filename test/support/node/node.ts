@@ -7,7 +7,7 @@ import { eventually } from '../block.js';
 import { type ControlPlane, startControlPlane } from '../kubernetes/control-plane.js';
 import { type Containerd, startContainerd } from './containerd.js';
 import { buildPause } from './images.js';
-import { folderPrefix, removeLeftovers } from './leftovers.js';
+import { folderPrefix, refuseOthers, removeLeftovers } from './leftovers.js';
 import { dnsAddress, hostAddress, makeNetwork, podNetwork } from './network.js';
 import { createDaemons, program, run, whatIsMissing } from './programs.js';
 
@@ -33,10 +33,11 @@ export interface Node {
 export async function startNode(): Promise<Node> {
   const missing = whatIsMissing();
   if (missing !== undefined) throw new Error(`no node can run here: ${missing}`);
+  await removeLeftovers();
+  await refuseOthers();
   // Not below WEFT_TEST_FOLDER: sockets have short names, and mounts have to be taken down before it is removed.
   const folder = mkdtempSync(folderPrefix);
   const daemons = createDaemons(folder);
-  await removeLeftovers();
   await makeNetwork();
   const containerd = await startContainerd(join(folder, 'containerd'), daemons);
   await containerd.load(await buildPause(folder));
