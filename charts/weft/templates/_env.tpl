@@ -109,7 +109,7 @@
 {{- end -}}
 {{- with $root.Values.extraCA -}}
 {{- if or .configMap .secret -}}
-{{- $_ := set $plain (.secret | ternary "JOB_CA_SECRET" "JOB_CA_CONFIGMAP") (default .configMap .secret) -}}
+{{- $_ := set $plain (empty .secret | ternary "JOB_CA_CONFIGMAP" "JOB_CA_SECRET") (default .configMap .secret) -}}
 {{- $_ := set $plain "JOB_CA_KEY" .key -}}
 {{- end -}}
 {{- end -}}
