@@ -267,29 +267,108 @@ describe('the tables and the API of the scoring operator', function () {
     }
   });
 
-  it('tell what was measured last of a list that came out the same twice', async () => {
-    const stage = 40n;
-    const window = { ...run.window, stage };
-    const measured = (rule: string, accounts: readonly number[]): Facts => ({
-      window,
+  describe('of a list that came out the same twice', () => {
+    const measured = (
+      stage: bigint,
+      rule: string,
+      values: readonly (readonly [number, bigint])[],
+    ): Facts => ({
+      window: { ...run.window, stage },
       to_hash: 'EF'.repeat(32),
       measures: new Map([
         [
           rule,
           {
-            values: new Map(accounts.map((n) => [address(n).slice(2), BigInt(n)])),
+            values: new Map(values.map(([n, value]) => [address(n).slice(2), value])),
             denominator: 1n,
             left_out: 0,
           },
         ],
       ]),
     });
-    const own = { ...run, stage, window, to_hash: 'EF'.repeat(32) };
-    const source = { database, database_name: name, program };
-    for (const facts of [measured('first', [1, 2]), measured('second', [2]), measured('first', [3])]) {
-      await store.saveFacts(stage, own.list_hash, facts);
-      assert.deepEqual(await readFacts(source, own, undefined, {}), facts);
-    }
+    const ownOf = (stage: bigint): Run => ({
+      ...run,
+      ...{ stage, window: { ...run.window, stage }, to_hash: 'EF'.repeat(32) },
+    });
+    // Of its own: nothing but facts has versions in it.
+    const program = '31337/0xfac';
+    let store: ScoringStore;
+    before(async () => {
+      store = await openScoringStore(database, name, program);
+    });
+    const told = (stage: bigint): Promise<Facts> =>
+      readFacts({ database, database_name: name, program }, ownOf(stage), undefined, {});
+    const merge = async (): Promise<void> => {
+      for (const table of ['measured', 'measures'])
+        await database.command(
+          `OPTIMIZE TABLE ${name}.${table} FINAL`,
+          {},
+          { name: 'merge', priority: 'write' },
+        );
+    };
+    /** A store of a process that dies before it writes to a table. */
+    const dyingAt = (table: string): Promise<ScoringStore> => {
+      const dying: Database = {
+        ...database,
+        insert: (into, rows, options) =>
+          into === `${name}.${table}`
+            ? Promise.reject(new Error('died'))
+            : database.insert(into, rows, options),
+      };
+      return openScoringStore(dying, name, program);
+    };
+
+    it('tell what was measured last', async () => {
+      for (const facts of [
+        measured(
+          40n,
+          'first',
+          [1, 2].map((n) => [n, BigInt(n)]),
+        ),
+        measured(40n, 'second', [[2, 2n]]),
+        measured(40n, 'first', [[3, 3n]]),
+      ]) {
+        await store.saveFacts(40n, list.hash, facts);
+        assert.deepEqual(await told(40n), facts);
+      }
+      await merge();
+      assert.deepEqual(await told(40n), measured(40n, 'first', [[3, 3n]]));
+    });
+
+    it('tell what was measured before by the same rule of the same account, while the writing was cut short', async () => {
+      const [before, later] = [
+        measured(41n, 'sent', [[1, 10n]]),
+        measured(41n, 'sent', [
+          [1, 20n],
+          [2, 30n],
+        ]),
+      ];
+      await store.saveFacts(41n, list.hash, before);
+      const dying = await dyingAt('measures');
+      await assert.rejects(dying.saveFacts(41n, list.hash, later), /died/);
+      assert.deepEqual(await told(41n), before);
+      await merge();
+      assert.deepEqual(await told(41n), before, 'once the parts are merged too');
+      const again = await openScoringStore(database, name, program);
+      await again.saveFacts(41n, list.hash, later);
+      assert.deepEqual(await told(41n), later);
+      await merge();
+      assert.deepEqual(await told(41n), later);
+    });
+
+    it('tell what was measured last when the clock went back in between', async () => {
+      const { now } = Date;
+      const [before, later] = [measured(42n, 'sent', [[1, 10n]]), measured(42n, 'sent', [[1, 20n]])];
+      await store.saveFacts(42n, list.hash, before);
+      try {
+        Date.now = () => now() - 3_600_000;
+        const again = await openScoringStore(database, name, program);
+        await again.saveFacts(42n, list.hash, later);
+      } finally {
+        Date.now = now;
+      }
+      assert.deepEqual(await told(42n), later);
+    });
   });
 
   it('forget a stage that was believed wrongly, unless a tx was sent for it', async () => {

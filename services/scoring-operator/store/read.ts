@@ -15,7 +15,7 @@ type Texts<T> = { readonly [K in keyof T]: T[K] extends bigint ? string : T[K] }
 
 /** The highest version that any row of the program has. */
 export async function readVersion(source: Source): Promise<number> {
-  const tables = ['l1_stages', 'runs', 'txs', 'checks', 'decisions'].map(
+  const tables = ['l1_stages', 'runs', 'txs', 'checks', 'decisions', 'measures', 'measured'].map(
     (table) =>
       `SELECT max(version) AS version FROM ${source.database_name}.${table} WHERE program = {program:String}`,
   );
