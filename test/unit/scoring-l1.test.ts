@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { NodeError } from '../../services/common/chain/endpoints.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { createL1Client, type L1Client } from '../../services/scoring-operator/l1/client.js';
+import { isMissing } from '../../services/scoring-operator/l1/refusal.js';
 import { readL1Block, readModuleStore } from '../../services/scoring-operator/l1/stage.js';
 import { readView, registrationOf } from '../../services/scoring-operator/l1/views.js';
 import type { L1Stage } from '../../services/scoring-operator/machine/types.js';
@@ -170,15 +172,81 @@ describe('the client of the L1', () => {
       total_l2_scores: undefined,
     });
   });
-  it('asks when a stage was, and takes no answer for none', async () => {
-    nodes[0]!.fault = 'html';
+  it('asks when a stage was, and believes that none knows it when all have said so', async () => {
     assert.equal(await client.stageTimes(4n), undefined, 'a module without the view');
-    nodes[1]!.state.past = new Map([[4n, { start_time: 0, end_time: 1_000 }]]);
-    assert.deepEqual(await client.stageTimes(4n), { start_time: 0, end_time: 1_000 });
-    assert.equal(await client.stageTimes(3n), undefined, 'a stage that it does not know');
-    nodes[1]!.state.past.set(4n, { start_time: 0, end_time: Number.NaN });
-    assert.equal(await client.stageTimes(4n), undefined, 'other fields than these');
-    nodes[1]!.fault = 'refuse';
-    await assert.rejects(client.stageTimes(4n));
+    for (const node of nodes) node.state.past = new Map([[3n, { start_time: 0, end_time: 500 }]]);
+    assert.equal(await client.stageTimes(4n), undefined, 'a stage that they do not know');
+    assert.ok(
+      nodes.every(({ requests }) => requests === 2),
+      'an answer is not asked for again',
+    );
+    nodes[1]!.state.past!.set(4n, { start_time: 500, end_time: 1_000 });
+    assert.deepEqual(await client.stageTimes(4n), { start_time: 500, end_time: 1_000 }, 'the other knows it');
+  });
+  it('takes no failure for an L1 that does not know when a stage was', async () => {
+    const times = { start_time: 500, end_time: 1_000 };
+    for (const fault of [
+      'limited',
+      'failing',
+      'overloaded',
+      'not_found',
+      'html',
+      'cut',
+      'refuse',
+      'slow',
+    ] as const) {
+      nodes[0]!.fault = fault;
+      nodes[1]!.state.past = new Map();
+      await assert.rejects(
+        client.stageTimes(4n),
+        { name: 'NodeError' },
+        `${fault}, and the other does not know it`,
+      );
+      nodes[1]!.state.past.set(4n, times);
+      assert.deepEqual(await client.stageTimes(4n), times, `${fault}, and the other knows it`);
+    }
+  });
+  it('takes no answer that is no time for one', async () => {
+    for (const end_time of [Number.NaN, -1, 1.5, 2 ** 60]) {
+      for (const node of nodes) node.state.past = new Map([[4n, { start_time: 0, end_time }]]);
+      await assert.rejects(client.stageTimes(4n), { name: 'NodeError' }, String(end_time));
+    }
+  });
+});
+
+describe('that the L1 has no such view or stage', () => {
+  const one = '1'.padStart(64, '0');
+  const said = (message: string): boolean =>
+    isMissing(new NodeError('error_answer', 'x', { message }), module);
+
+  it('is what the virtual machine says', () => {
+    for (const message of [
+      'VM error: status FUNCTION_RESOLUTION_FAILURE of type Verification',
+      'VM failure: status FUNCTION_RESOLUTION_FAILURE of type Verification, location=undefined, function=0, code_offset=0',
+      'rpc error: code = Unknown desc = VM error: status FUNCTION_RESOLUTION_FAILURE of type Verification',
+      `VM aborted: location=${one}::table, code=25863`,
+      `VM aborted: location=0x81c3::vip, code=${6 * 65_536 + 4}`,
+      `VM aborted: location=81C3::vip, code=${6 * 65_536}: query failed`,
+    ])
+      assert.ok(said(message), message);
+  });
+  it('is nothing that anything else says, or that it says of other things', () => {
+    for (const message of [
+      '',
+      'not found',
+      'stage not found',
+      'function not found: FUNCTION_RESOLUTION_FAILURE',
+      'VM error: status OUT_OF_GAS of type Execution',
+      'VM failure: status LINKER_ERROR of type Verification, location=undefined',
+      'VM error: status MEMORY_LIMIT_EXCEEDED of type Execution',
+      `VM aborted: location=${one}::coin, code=${6 * 65_536 + 4}`,
+      `VM aborted: location=${one}::vip, code=${5 * 65_536 + 4}`,
+      `VM aborted: location=${one}::vip, code=x`,
+      'failure occurred from backend: iterator does not exist',
+    ])
+      assert.ok(!said(message), message);
+    const message = `VM aborted: location=${one}::table, code=25863`;
+    assert.ok(!isMissing(new NodeError('not_json', message), module));
+    assert.ok(!isMissing(new Error(message), module));
   });
 });

@@ -20,13 +20,30 @@ export interface SimulatedState {
   }[];
   /** By bridge and version: last stage submitted. */
   last_submitted_stage: bigint;
-  /** Stages of which the module still says when they were; nextStage adds to them. */
+  /** Stages of which the module still says when they were; nextStage adds to them. Without: it has no such view. */
   past?: Map<bigint, { readonly start_time: number; readonly end_time: number }>;
   total_l2_scores: bigint;
 }
 
 /** How a simulated L1 misbehaves. */
-export type L1Fault = 'none' | 'refuse' | 'html' | 'cut' | 'not_found' | 'slow';
+export type L1Fault =
+  | 'none'
+  | 'refuse'
+  | 'html'
+  | 'cut'
+  | 'not_found'
+  | 'slow'
+  | 'overloaded'
+  | 'limited'
+  | 'failing';
+
+/** What a gateway in front of a node says in JSON. */
+const gatewayErrors: Partial<Record<L1Fault, readonly [number, string]>> = {
+  not_found: [404, 'not found'],
+  limited: [429, 'too many requests for stage 4: function not found in quota'],
+  failing: [500, 'upstream stage not found'],
+  overloaded: [503, 'no healthy upstream'],
+};
 
 /** A server that answers what an L1 answers about a rewards program. */
 export interface SimulatedL1 {
@@ -53,6 +70,11 @@ export interface SimulatedOptions {
   readonly port?: number;
 }
 
+/** What the virtual machine says where it has no answer. */
+class Refusal {
+  constructor(readonly message: string) {}
+}
+
 /** Starts a simulated L1. Its clock moves only when told. */
 export async function startSimulatedL1({ module, state, port = 0 }: SimulatedOptions): Promise<SimulatedL1> {
   let requests = 0;
@@ -72,12 +94,15 @@ export async function startSimulatedL1({ module, state, port = 0 }: SimulatedOpt
       response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad Gateway</html>');
       return;
     }
-    const status = found === undefined || l1.fault === 'not_found' ? 404 : 200;
-    const text = JSON.stringify(status === 200 ? found : { code: 5, message: 'not found', details: [] });
+    const [status, message] = gatewayErrors[l1.fault] ?? refusalOf(found) ?? [200, ''];
+    const text = JSON.stringify(status === 200 ? found : { code: 2, message, details: [] });
     response
       .writeHead(status, { 'content-type': 'application/json' })
       .end(l1.fault === 'cut' ? text.slice(0, text.length / 2) : text);
   };
+
+  const refusalOf = (found: unknown): readonly [number, string] | undefined =>
+    found === undefined ? [404, 'not found'] : found instanceof Refusal ? [500, found.message] : undefined;
 
   const answerTo = (url: URL, body: string): unknown => {
     const base = `/${module.prefix}/move/v1`;
@@ -100,7 +125,7 @@ export async function startSimulatedL1({ module, state, port = 0 }: SimulatedOpt
     }
     if (url.pathname === `${base}/view/json`) {
       const view = viewOf(JSON.parse(body) as { function_name: string; args: string[] });
-      return view === undefined ? undefined : { data: JSON.stringify(view), events: [], gas_used: '1' };
+      return view instanceof Refusal ? view : { data: JSON.stringify(view), events: [], gas_used: '1' };
     }
     return undefined;
   };
@@ -117,13 +142,17 @@ export async function startSimulatedL1({ module, state, port = 0 }: SimulatedOpt
         vip_weight: '1.000000000000000000',
         vm_type: '2',
       }));
-    if (function_name === 'get_stage_data') {
-      const times = state.past?.get(BigInt(JSON.parse(args[0] ?? '"0"') as string));
-      return times && { stage_start_time: String(times.start_time), stage_end_time: String(times.end_time) };
+    if (function_name === 'get_stage_data' && state.past !== undefined) {
+      const times = state.past.get(BigInt(JSON.parse(args[0] ?? '"0"') as string));
+      if (times === undefined)
+        return new Refusal(`VM aborted: location=${'1'.padStart(64, '0')}::table, code=25863`);
+      return { stage_start_time: String(times.start_time), stage_end_time: String(times.end_time) };
     }
     if (function_name === 'get_last_submitted_stage') return String(state.last_submitted_stage);
     if (function_name === 'get_total_l2_scores') return String(state.total_l2_scores);
-    return undefined;
+    return new Refusal(
+      `VM error: status FUNCTION_RESOLUTION_FAILURE of type Verification with message Function ${function_name} does not exist`,
+    );
   };
 
   const l1: SimulatedL1 = {

@@ -35,7 +35,11 @@ export interface L1Client {
   look(signal?: AbortSignal): Promise<L1Look>;
   /** The registration of a rollup that is in force; undefined when there is none. @throws NodeError */
   registration(bridge_id: bigint, signal?: AbortSignal): Promise<BridgeInfo | undefined>;
-  /** When a stage was, of which the L1 still knows; undefined when it does not say it. @throws NodeError */
+  /**
+   * When a stage was, of which the L1 still knows; undefined when every node says that it does not know it.
+   *
+   * @throws NodeError while no node has said when it was, and not every node has answered.
+   */
   stageTimes(stage: bigint, signal?: AbortSignal): Promise<StageTimes | undefined>;
   /** What the L1 has of a stage that is over: for the checks that are kept. @throws NodeError */
   submitted(
@@ -127,7 +131,8 @@ export function createL1Client(options: L1Options): L1Client {
         bridge_id,
       );
     },
-    stageTimes: (stage, signal) => first(nodes, (node) => fetchStageTimes(node, module, stage, { signal })),
+    stageTimes: (stage, signal) =>
+      firstKnown(nodes, (node) => fetchStageTimes(node, module, stage, { signal })),
     submitted: (info, stage, signal) =>
       first(nodes, async (node) => {
         const last_submitted_stage = await fetchLastSubmittedStage(node, module, info, { signal });
@@ -156,4 +161,22 @@ async function first<T>(nodes: readonly Endpoints[], ask: (node: Endpoints) => P
     }
   }
   throw last;
+}
+
+/** The first answer other than undefined; undefined only when every node has answered so. */
+async function firstKnown<T>(
+  nodes: readonly Endpoints[],
+  ask: (node: Endpoints) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const errors: unknown[] = [];
+  for (const node of nodes) {
+    try {
+      const answer = await ask(node);
+      if (answer !== undefined) return answer;
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
+  return undefined;
 }

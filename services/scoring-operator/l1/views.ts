@@ -1,4 +1,5 @@
 import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
+import { isMissing } from './refusal.js';
 import { asObject, type L1Call, type L1Module } from './stage.js';
 
 /** What the L1 has registered of a rollup. */
@@ -25,8 +26,19 @@ export function callView(
   module: L1Module,
   name: string,
   args: readonly bigint[],
-  { signal }: L1Call = {},
+  call?: L1Call,
 ): Promise<unknown> {
+  return ask(rest, module, name, args, call, readView);
+}
+
+function ask<T>(
+  rest: Endpoints,
+  module: L1Module,
+  name: string,
+  args: readonly bigint[],
+  { signal }: L1Call = {},
+  read: (status: number, text: string, name: string) => T,
+): Promise<T> {
   const body = JSON.stringify({
     address: module.address,
     module_name: module.name,
@@ -35,7 +47,7 @@ export function callView(
     args: args.map((value) => JSON.stringify(String(value))),
   });
   return rest.ask({ path: `/${module.prefix}/move/v1/view/json`, body, signal }, (status, text) =>
-    readView(status, text, name),
+    read(status, text, name),
   );
 }
 
@@ -43,11 +55,10 @@ export function callView(
 export function readView(status: number, text: string, name: string): unknown {
   const answer = asObject(parseNodeJson(status, text, name));
   const { data } = answer;
-  if (status !== 200 || data === undefined)
-    throw new NodeError(
-      'error_answer',
-      `${name}: HTTP ${status} ${String(answer['message'] ?? '').slice(0, 200)}`,
-    );
+  if (status !== 200 || data === undefined) {
+    const message = String(answer['message'] ?? '').slice(0, 1_000);
+    throw new NodeError('error_answer', `${name}: HTTP ${status} ${message.slice(0, 200)}`, { message });
+  }
   return typeof data === 'string' && !/^\d+$/.test(data) ? parseNodeJson(status, data, name) : data;
 }
 
@@ -102,25 +113,40 @@ export async function fetchLastSubmittedStage(
 /**
  * When a stage was, as the module keeps it. Not every version of the module has this view, or these fields in it.
  *
- * @returns undefined when it does not say it.
- * @throws NodeError while there is no usable answer.
+ * @returns undefined when this node says that there is no such view or stage, or answers without these fields.
+ * @throws NodeError while there is no usable answer: a gateway's error says nothing of the stage.
  */
-export async function fetchStageTimes(
+export function fetchStageTimes(
   rest: Endpoints,
   module: L1Module,
   stage: bigint,
   call?: L1Call,
 ): Promise<{ readonly start_time: number; readonly end_time: number } | undefined> {
-  const answer = await callView(rest, module, 'get_stage_data', [stage], call).catch((error: unknown) => {
-    // The L1 refuses a function or a stage that there is not.
-    if (error instanceof NodeError && error.reason === 'error_answer') return undefined;
-    throw error;
-  });
+  // Within the request: that something is not there is an answer, which is not to be asked for again.
+  const read = (status: number, text: string, name: string): ReturnType<typeof readStageTimes> => {
+    try {
+      return readStageTimes(readView(status, text, name));
+    } catch (error) {
+      if (isMissing(error, module)) return undefined;
+      throw error;
+    }
+  };
+  return ask(rest, module, 'get_stage_data', [stage], call, read);
+}
+
+function readStageTimes(
+  answer: unknown,
+): { readonly start_time: number; readonly end_time: number } | undefined {
+  if (typeof answer !== 'object' || answer === null)
+    throw new NodeError('error_answer', 'get_stage_data: the answer is no object');
   const { stage_start_time, stage_end_time } = asObject(answer);
-  const [start_time, end_time] = [stage_start_time, stage_end_time].map((time) =>
-    /^\d{1,15}$/.test(String(time)) ? Number(time) : undefined,
-  );
-  if (start_time === undefined || end_time === undefined) return undefined;
+  if (stage_start_time === undefined && stage_end_time === undefined) return undefined;
+  const [start_time, end_time] = [
+    asInteger(stage_start_time, 'stage_start_time'),
+    asInteger(stage_end_time, 'stage_end_time'),
+  ].map(Number) as [number, number];
+  if (!Number.isSafeInteger(start_time) || !Number.isSafeInteger(end_time))
+    throw new NodeError('error_answer', `get_stage_data: from ${start_time} to ${end_time} is no time`);
   return { start_time, end_time };
 }
 
