@@ -272,13 +272,21 @@ describe('weft score as a process of its own', function () {
       const chains = async (name: string, rollup: object): Promise<string> =>
         end(prepare(contract, name, { rollup }).start('--once'), 1);
       const own = { json_rpc_urls: [anvil.url] };
-      assert.match(await chains('chain-unsaid', own), /ALARM.*31337.*minievm-rec-1.*\(OtherChain\)/);
+      const unsaid = prepare(contract, 'chain-unsaid', { rollup: own }).start('--dry-run');
+      const said = await end(unsaid, 0);
+      assert.match(said, /warn.*31337.*minievm-rec-1.*rollup\.evm_chain_id/i);
+      assert.doesNotMatch(said, /OtherChain/);
       assert.match(
         await chains('chain-index', { ...own, chain_id: 'else-1' }),
         /ALARM.*for else-1.*OtherChain/,
       );
       assert.match(await chains('chain-said', { ...own, evm_chain_id: 5 }), /EVM_CHAIN_ID is 5/);
       const second = { json_rpc_urls: [anvil.url, other.url], evm_chain_id: 31_337 };
+      const differing = { json_rpc_urls: [anvil.url, other.url] };
+      assert.match(
+        await chains('chain-differing', differing),
+        /ALARM.*EVM chain id 5.*different.*OtherChain/,
+      );
       assert.match(await chains('chain-second', second), /ALARM.*EVM chain id 5.*OtherChain/);
       assert.equal(await sent(), before);
     } finally {

@@ -71,5 +71,7 @@ describe('the scoring contract of the recorded rollup', () => {
 
   it('is on a chain whose EVM chain id follows from its chain id', () => {
     assert.equal(derivedChainId('minievm-rec-1'), 0xdc8490bd296cn);
+    // A public rollup, as the registry of chains has it.
+    assert.equal(derivedChainId('yominet-1'), 428_962_654_539_583n);
   });
 });

@@ -274,6 +274,20 @@ describe('conditions', () => {
       assert.equal(say(judged(change), type), wanted);
     });
 
+  it('say that the EVM chain id does not follow from the chain id, where nothing says which it is', () => {
+    const of = (evm_chain_id: bigint | undefined) => {
+      const wanted = { chain_id: '', evm_chain_id };
+      const chain = { wanted, facts: { evm: [{ from: 'node', id: 5n }], indexed: 'r-1' } };
+      return judged(observed({ chain }));
+    };
+    assert.equal(say(of(undefined), 'Ready'), 'True AsExpected');
+    assert.match(
+      of(undefined)['ChainReachable']?.message ?? '',
+      /node is of EVM chain id 5, and \d+ would follow/,
+    );
+    assert.equal(of(5n)['ChainReachable']?.message, 'the L1 and the contract answer');
+  });
+
   it('NotAllowed, as soon as it is seen', () => {
     const contract = { ...look.observation.contract, is_allowed: false } as never;
     const found = judged(observed({ contract }));

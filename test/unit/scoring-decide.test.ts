@@ -63,7 +63,7 @@ const chainOf = (
   indexed: ChainFacts['indexed'] = 'r-1',
 ): Partial<Observation> => ({
   chain: {
-    facts: { evm: new Map(evm), indexed },
+    facts: { evm: evm.map(([from, id]) => ({ from, id })), indexed },
     wanted: { chain_id: '', evm_chain_id: undefined, ...wanted },
   },
 });
@@ -79,7 +79,7 @@ describe('what is decided', () => {
       { runs: [verified], l1: { ...l1, l1_time: 999 } },
     ],
     [
-      'a node is of another chain than the index',
+      'the nodes are of different chains',
       'alarm OtherChain',
       {
         contract: { error: 'no contract' },
@@ -88,6 +88,38 @@ describe('what is decided', () => {
           ['b', 5n],
         ]),
       },
+    ],
+    [
+      'two URLs of one host are of different chains',
+      'alarm OtherChain',
+      chainOf([
+        ['a', 6n],
+        ['a', 5n],
+      ]),
+    ],
+    [
+      'a node is of another chain than a person has said',
+      'alarm OtherChain',
+      chainOf(
+        [
+          ['a', 5n],
+          ['b', 6n],
+        ],
+        { evm_chain_id: 5n },
+      ),
+    ],
+    [
+      'the nodes are of a chain id that does not follow from that of the index',
+      'score 6',
+      chainOf([
+        ['a', 5n],
+        ['b', 5n],
+      ]),
+    ],
+    [
+      'the same, and the program is for the chain of the index',
+      'score 6',
+      chainOf([['a', 5n]], { chain_id: 'r-1' }),
     ],
     ['every node is of the chain of the index', 'score 6', chainOf([['a', derivedChainId('r-1')]])],
     [
@@ -109,8 +141,8 @@ describe('what is decided', () => {
     ['the index does not say its chain', 'wait ChainUnknown', chainOf([['a', 5n]], {}, { error: 'down' })],
     ['no node says its chain', 'wait ChainUnknown', { runs: [verified], ...chainOf([]) }],
     [
-      'the index is silent, and a node is of another chain than the program',
-      'alarm OtherChain',
+      'the index is silent, and the program says which chain it is for',
+      'wait ChainUnknown',
       chainOf([['a', 5n]], { chain_id: 'r-1' }, { error: 'down' }),
     ],
     ['the contract cannot be read', 'wait ContractUnreadable', { contract: { error: 'down' } }],

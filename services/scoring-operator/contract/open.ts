@@ -19,12 +19,19 @@ export type EvmConfig = ValuesOf<Pick<typeof nodeSettings, 'JSON_RPC_URL' | 'RES
 /** The settings that sending needs. */
 export type SendingConfig = EvmConfig & ValuesOf<typeof sendSettings> & ValuesOf<typeof signerSettings>;
 
+/** What one of the URLs says. */
+export interface UrlChainId {
+  /** The URL in words, without its path or anything else that may hold a token. */
+  readonly from: string;
+  readonly id: bigint;
+}
+
 /** A connection to the rollup's EVM. */
 export interface Evm {
   readonly rpc: EvmRpc;
   readonly chain_id: bigint;
-  /** EVM chain ids that the URLs say, by host; those that do not answer are left out. */
-  chainIds(): Promise<ReadonlyMap<string, bigint>>;
+  /** EVM chain ids that the URLs say, each for itself; those that do not answer are left out. */
+  chainIds(): Promise<readonly UrlChainId[]>;
   /** The rollup's own limit of gas for a sender; 0n for none, or without REST_URL. @throws NodeError */
   rollupGasLimit(sender: string): Promise<bigint>;
   close(): Promise<void>;
@@ -33,7 +40,8 @@ export interface Evm {
 type Tools = Pick<EndpointOptions, 'log' | 'metrics'> & { readonly signal?: AbortSignal | undefined };
 
 /**
- * Connects to the rollup and looks at its chain id, which is compared only when EVM_CHAIN_ID is given.
+ * Connects to the rollup and looks at its chain id, which is compared here only when EVM_CHAIN_ID is given;
+ * while stages are scored it is compared again and again, see `machine/chain.ts`.
  *
  * @throws UserError for another chain than the one given; NodeError, RpcAnswerError.
  */
@@ -61,11 +69,11 @@ export async function openEvm(config: EvmConfig, { log, metrics, signal }: Tools
       rpc,
       chain_id,
       async chainIds() {
-        const asked = each.map(async (one): Promise<[string, bigint][]> => {
+        const asked = each.map(async (one, index): Promise<UrlChainId[]> => {
           const id = await fetchChainId(createEvmRpc(one, signal)).catch(() => undefined);
-          return id === undefined ? [] : [[new URL(one.urls[0] ?? '').host, id]];
+          return id === undefined ? [] : [{ from: nameOf(config.JSON_RPC_URL, index), id }];
         });
-        return new Map((await Promise.all(asked)).flat());
+        return (await Promise.all(asked)).flat();
       },
       rollupGasLimit: async (sender) => (rest === undefined ? 0n : fetchRollupGasLimit(rest, sender, signal)),
       close,
@@ -74,6 +82,13 @@ export async function openEvm(config: EvmConfig, { log, metrics, signal }: Tools
     await close();
     throw error;
   }
+}
+
+/** A URL in words: its host, and which of them it is where the host has several. */
+function nameOf(urls: readonly string[], index: number): string {
+  const hosts = urls.map((url) => new URL(url).host);
+  const host = hosts[index] ?? '';
+  return hosts.indexOf(host) === hosts.lastIndexOf(host) ? host : `${host} (JSON-RPC URL ${index + 1})`;
 }
 
 /** How often the chain is looked at while a tx is waited for, and how far its EVM index may lag. Milliseconds. */

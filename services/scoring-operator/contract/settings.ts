@@ -51,7 +51,7 @@ export const signerSettings = {
 /** How txs are sent to the scoring contract. */
 export const sendSettings = {
   EVM_CHAIN_ID: {
-    doc: 'EVM chain id that the rollup must have. Unset: `weft deploy-contract` compares nothing; what scores compares it with the one that follows from the chain id of the indexed rollup.',
+    doc: 'EVM chain id that the rollup must have. Unset: nothing is compared with it; what scores warns when another one would follow from the chain id of the rollup.',
     default: '',
     parse: (text: string): bigint | undefined => {
       if (text === '') return undefined;

@@ -1,9 +1,15 @@
 import { derivedChainId } from '../contract/chain-id.js';
 
+/** An EVM chain id and, in words, where it is from. */
+export interface EvmChainId {
+  readonly from: string;
+  readonly id: bigint;
+}
+
 /** Which chain everything is of that is read from, and written to. */
 export interface ChainFacts {
-  /** EVM chain ids by where they are from: the hosts that answer now, and what txs are signed for. */
-  readonly evm: ReadonlyMap<string, bigint>;
+  /** Of every URL that answers now, and what txs are signed for. */
+  readonly evm: readonly EvmChainId[];
   /** Chain id of the indexed rollup; empty while the index has none yet. */
   readonly indexed: string | { readonly error: string };
 }
@@ -12,7 +18,7 @@ export interface ChainFacts {
 export interface WantedChain {
   /** Chain id of the rollup; empty for any. */
   readonly chain_id: string;
-  /** EVM chain id; undefined: the one that follows from the chain id of the indexed rollup. */
+  /** EVM chain id; undefined for any. */
   readonly evm_chain_id: bigint | undefined;
 }
 
@@ -23,25 +29,38 @@ export interface ChainLook {
   look(signal?: AbortSignal): Promise<ChainFacts>;
 }
 
-/** That something is of another chain than the rest, in words; undefined when nothing is known to be. A pure function. */
+/**
+ * That something is of another chain than the rest, or than a person has said, in words; undefined when nothing is known
+ * to be. A pure function.
+ */
 export function chainMistake({ evm, indexed }: ChainFacts, wanted: WantedChain): string | undefined {
-  const known = typeof indexed === 'string' ? indexed : '';
-  if (known !== '' && wanted.chain_id !== '' && known !== wanted.chain_id)
-    return `the index is of ${known}, and the program is for ${wanted.chain_id}`;
-  const chain_id = wanted.chain_id || known;
-  const expected = wanted.evm_chain_id ?? (chain_id === '' ? undefined : derivedChainId(chain_id));
-  if (expected === undefined) return undefined;
-  const other = [...evm].find(([, id]) => id !== expected);
+  if (typeof indexed === 'string' && indexed !== '' && wanted.chain_id !== '' && indexed !== wanted.chain_id)
+    return `the index is of ${indexed}, and the program is for ${wanted.chain_id}`;
+  const expected = wanted.evm_chain_id ?? evm[0]?.id;
+  const other = evm.find(({ id }) => id !== expected);
   if (other === undefined) return undefined;
-  const [where, id] = other;
+  const said = `${other.from} is of EVM chain id ${other.id}`;
   return wanted.evm_chain_id === undefined
-    ? `${where} is of EVM chain id ${id}, and ${chain_id} has ${expected}: is it another rollup? If it is right, say it in the program (rollup.evm_chain_id)`
-    : `${where} is of EVM chain id ${id}, and the program says ${expected}`;
+    ? `${said}, and ${evm[0]?.from} of ${expected}: they are of different chains`
+    : `${said}, and the program says ${expected}`;
+}
+
+/**
+ * That the EVM chain id is not the one that rollups of this family make of their chain id, in words, where a person has
+ * not said which it is. A rollup may have any, so it is told and stops nothing. A pure function.
+ */
+export function chainDoubt({ evm, indexed }: ChainFacts, wanted: WantedChain): string | undefined {
+  const chain_id = wanted.chain_id || (typeof indexed === 'string' ? indexed : '');
+  if (wanted.evm_chain_id !== undefined || chain_id === '') return undefined;
+  const derived = derivedChainId(chain_id);
+  const other = evm.find(({ id }) => id !== derived);
+  if (other === undefined) return undefined;
+  return `${other.from} is of EVM chain id ${other.id}, and ${derived} would follow from ${chain_id}: see whether it is of the same rollup, and say it in the program (rollup.evm_chain_id)`;
 }
 
 /** Why it cannot be told yet whether everything is of one chain; undefined when it can. */
 export function chainUnknown({ evm, indexed }: ChainFacts): string | undefined {
   if (typeof indexed !== 'string') return `the index does not say which chain it is of: ${indexed.error}`;
   if (indexed === '') return 'the index does not know yet which chain it is of';
-  return evm.size === 0 ? 'no JSON-RPC URL says which chain it is of' : undefined;
+  return evm.length === 0 ? 'no JSON-RPC URL says which chain it is of' : undefined;
 }

@@ -1,3 +1,4 @@
+import { chainDoubt } from '../machine/chain.js';
 import { isOver, openStage } from '../machine/decide.js';
 import { describe } from '../machine/run.js';
 import { type Gate, type GateInput, isStale } from './gates.js';
@@ -76,11 +77,13 @@ function fromLook(input: ConditionInput, judge: (look: Look) => Finding): Findin
 
 function chainReachable(input: ConditionInput): Finding {
   if (input.problem?.reason === 'Unreachable') return no('Unreachable', input.problem.message);
-  return fromLook(input, ({ observation: { l1, contract } }) => {
+  return fromLook(input, ({ observation: { l1, contract, chain } }) => {
     if ('error' in l1) return no('L1Unreadable', l1.error);
     if (!l1.is_moving) return no('L1StandsStill', 'the time of the L1 stands still');
     if ('error' in contract) return no('ContractUnreadable', contract.error);
-    return yes('Reachable', 'the L1 and the contract answer');
+    const doubt = chain && chainDoubt(chain.facts, chain.wanted);
+    const answered = 'the L1 and the contract answer';
+    return yes('Reachable', doubt === undefined ? answered : `${answered}; ${doubt}`);
   });
 }
 

@@ -14,7 +14,7 @@ import { createScoreContract } from '../contract/client.js';
 import { type Evm, openContract, openEvm } from '../contract/open.js';
 import { createL1Client, systemClock } from '../l1/client.js';
 import { fetchBridgeId } from '../l1/views.js';
-import type { ChainFacts } from '../machine/chain.js';
+import { type ChainFacts, chainDoubt } from '../machine/chain.js';
 import type { ContractReads, ScoreSender } from '../machine/ports.js';
 import type { Rules } from '../machine/rules.js';
 import type { Machine, Phases } from '../machine/run.js';
@@ -100,13 +100,19 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
     });
     stops.push(() => l1.close());
 
+    const wanted = { chain_id: program.rollup.chain_id, evm_chain_id: sending.EVM_CHAIN_ID };
+    const noteDoubt = onceAChange((doubt) => log.warn(doubt));
     const name = `${chain_id}/${contract.address.toLowerCase()}`;
     const machine = {
       l1,
       contract,
       chain: {
-        wanted: { chain_id: program.rollup.chain_id, evm_chain_id: sending.EVM_CHAIN_ID },
-        look: (signal?: AbortSignal) => lookAtChain(chain_id, chainIds, clients, signal),
+        wanted,
+        async look(signal?: AbortSignal) {
+          const facts = await lookAtChain(chain_id, chainIds, clients, signal);
+          noteDoubt(chainDoubt(facts, wanted));
+          return facts;
+        },
       },
       sender,
       account,
@@ -153,7 +159,17 @@ async function lookAtChain(
       (error: unknown) => ({ error: messageOf(error) }),
     ),
   ]);
-  return { evm: said.size === 0 ? said : new Map([...said, ['what txs are signed for', chain_id]]), indexed };
+  const signed = { from: 'what txs are signed for', id: chain_id };
+  return { evm: said.length === 0 ? [] : [...said, signed], indexed };
+}
+
+/** Tells a text only when it is another one than before. */
+function onceAChange(tell: (text: string) => void): (text: string | undefined) => void {
+  let last: string | undefined;
+  return (text) => {
+    if (text !== undefined && text !== last) tell(text);
+    last = text;
+  };
 }
 
 async function openReadOnly(

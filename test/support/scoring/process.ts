@@ -217,7 +217,7 @@ export function processOver(
         await step();
         const isSilent = world.contractDown || once(hardship.failOneIn);
         const id = world.isOtherChain ? 8n : 7n;
-        return { evm: new Map(isSilent ? [] : [['node', id]]), indexed: 'rollup-1' };
+        return { evm: isSilent ? [] : [{ from: 'node', id }], indexed: 'rollup-1' };
       },
     },
     account: '0xme',

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import { openEvm } from '../../services/scoring-operator/contract/open.js';
+
+describe('the EVM chain ids that JSON-RPC URLs say', () => {
+  /** By path, as providers have it that serve many chains from one host: the path holds the customer's token. */
+  const ids: Readonly<Record<string, number>> = { '/token-a': 5, '/token-b': 6, '/token-c': 5 };
+  let servers: Server[];
+  let hosts: string[];
+
+  before(async () => {
+    servers = [0, 1].map(() =>
+      createServer(async (request, response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of request) chunks.push(chunk as Buffer);
+        const { id } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { id: unknown };
+        const chain_id = ids[request.url ?? ''];
+        const answer =
+          chain_id === undefined ? { error: { code: -1, message: 'no' } } : { result: `0x${chain_id}` };
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+      }),
+    );
+    for (const server of servers) await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    hosts = servers.map((server) => `127.0.0.1:${(server.address() as AddressInfo).port}`);
+  });
+  after(() => {
+    for (const server of servers) server.close().closeAllConnections();
+  });
+
+  const said = async (...urls: string[]) => {
+    const config = { JSON_RPC_URL: urls, REST_URL: [], NODE_TIMEOUT_MS: 2_000, EVM_CHAIN_ID: undefined };
+    const evm = await openEvm(config, { log: createLog('silent'), metrics: createMetrics() });
+    try {
+      return await evm.chainIds();
+    } finally {
+      await evm.close();
+    }
+  };
+
+  it('are of each URL, also of two that have one host', async () => {
+    const [one, two] = hosts as [string, string];
+    const found = await said(`http://${one}/token-a`, `http://${one}/token-b`, `http://${two}/token-c`);
+    assert.deepEqual(found, [
+      { from: `${one} (JSON-RPC URL 1)`, id: 5n },
+      { from: `${one} (JSON-RPC URL 2)`, id: 6n },
+      { from: two, id: 5n },
+    ]);
+    assert.doesNotMatch(JSON.stringify(found.map(({ from }) => from)), /token/);
+  });
+
+  it('leave out a URL that does not say it', async () => {
+    const [one, two] = hosts as [string, string];
+    assert.deepEqual(await said(`http://user:secret@${one}/token-a`, `http://${two}/nothing`), [
+      { from: one, id: 5n },
+    ]);
+  });
+});
