@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { stringify } from 'yaml';
 import { packageRoot } from '../../services/common/paths.js';
 import { PolicyError } from '../../services/scoring-operator/policy/errors.js';
 import { loadPolicy } from '../../services/scoring-operator/policy/load.js';
@@ -147,6 +148,52 @@ rules:
           assert.equal(message.toLowerCase().includes(part), false, `${text}: ${message}`);
       }
     assert.match(mistakesOf('version: 1\nname: n\nrules: [{ kind: luck, name: a }]').join('\n'), /"luck"/);
+  });
+  it('never shows the words of a mnemonic, however they are written', () => {
+    const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow'.split(' ');
+    const writings = [
+      words.join('\n'),
+      words.join('\r\n'),
+      words.join('\n\n'),
+      words.join('\\n'),
+      words.join('\t'),
+      words.join(', '),
+      words.map((word) => `"${word}"`).join(' '),
+      words.map((word) => `'${word}',`).join('\n'),
+      words.map((word, index) => `${index + 1}. ${word}`).join('\n'),
+      words.map((word) => `- ${word}`).join('\n'),
+      words.join('\u00a0'),
+      words.join(' ').toUpperCase(),
+      JSON.stringify({ MNEMONIC: words }),
+      words,
+      [words],
+      words.map((word) => ({ kind: word, name: word })),
+      Object.fromEntries(words.map((word, index) => [index, word])),
+    ];
+    for (const secret of writings)
+      for (const value of [
+        { version: 1, name: secret, rules: [] },
+        { version: 1, name: 'n', rules: secret },
+        { version: 1, name: 'n', exclude: secret, rules: [{ kind: 'transactions', name: 'a' }] },
+        { version: 1, name: 'n', exclude: [secret], rules: [{ kind: 'transactions', name: 'a' }] },
+        { version: 1, name: 'n', rules: [{ kind: secret, name: 'a' }] },
+        { version: 1, name: 'n', rules: [{ kind: 'calls', name: 'a', contracts: secret, weight: secret }] },
+        secret,
+      ]) {
+        const text = JSON.stringify(value);
+        for (const written of [text, stringify(value)]) {
+          const message = mistakesOf(written).join('\n').toLowerCase();
+          for (const word of ['sausage', 'winner', 'useful'])
+            assert.equal(message.includes(word), false, `${written}: ${message}`);
+        }
+      }
+    // Words alone are no mnemonic: what is wrong has to be seen.
+    assert.match(
+      mistakesOf(
+        'version: 1\nname: n\nexclude: [legal, winner]\nrules: [{kind: transactions, name: a}]',
+      ).join('\n'),
+      /"legal".*\n?.*"winner"/,
+    );
   });
   it('never shows a password', () => {
     for (const mistake of mistakesOf(rule('kind: source, url: "https://u:secret@x/"')))

@@ -1,5 +1,5 @@
 import { UserError } from '../../common/errors.js';
-import { withoutKeys } from './mask.js';
+import { messagesWithoutKeys } from './mask.js';
 
 /** A policy that cannot be used: every mistake that was found in it, together. What may be a key is not shown. */
 export class PolicyError extends UserError {
@@ -11,7 +11,7 @@ export class PolicyError extends UserError {
     readonly policy: string,
     found: readonly string[],
   ) {
-    const mistakes = found.map(withoutKeys);
+    const mistakes = messagesWithoutKeys(found);
     super(
       `${policy} has ${mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`}:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`,
     );

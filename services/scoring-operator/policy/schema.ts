@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { packageRoot } from '../../common/paths.js';
-import { withoutKeys } from './mask.js';
+import { jsonWithoutKeys } from './mask.js';
 
 /** The JSON schema of policies, for editors and documentation. */
 export const policySchemaFile = join(packageRoot, 'services/scoring-operator/policy/schema.json');
 
 /** A value in a message: a long one is cut, and what may be a key is left out. */
 export function shown(value: unknown): string {
-  const text = withoutKeys(JSON.stringify(value) ?? String(value));
+  const text = jsonWithoutKeys(value);
   return text.length > 100 ? `${text.slice(0, 100)}...` : text;
 }
 
