@@ -43,7 +43,7 @@ interface Word {
 /** Whatever stands between the words, if it has no letters: spaces, line ends, quotes, commas, numbers. */
 function withoutMnemonics(text: string): string {
   // Of the same length, so that places stay: the letter of an escaped line end is no part of the next word.
-  const plain = text.replaceAll(/\\+[nrt]/g, (escape) => ' '.repeat(escape.length));
+  const plain = text.replaceAll(/\\+[nrt]/g, (letters) => ' '.repeat(letters.length));
   let [result, from] = ['', 0];
   for (const words of neighbours(plain)) {
     const [first, last] = [words[0], words.at(-1)];
