@@ -17,6 +17,7 @@ import { type OpenProgram, openProgram } from '../../services/scoring-operator/p
 import { loadProgram, type Program, rereadRules } from '../../services/scoring-operator/program/program.js';
 import { makeTables } from '../../services/scoring-operator/tables.js';
 import { clientSecurity } from '../transport.js';
+import { checkCombinations } from './combinations.js';
 import { dryRunText } from './dry-run.js';
 import { forgetStage } from './forget.js';
 import { progressBar, type Screen, stepLine } from './print.js';
@@ -31,7 +32,7 @@ const usage = `weft score --program FILE [--once] [--dry-run] [--show WHAT] [--f
   --show WHAT     what was done: status, a stage's number, or an address
   --service ADDR  with --show: asks a running operator (gRPC) instead of opening its tables
   --forget-stage N  forgets that the L1 was seen in a stage, after it was believed wrongly; refused where a tx was
-                  sent for it
+                  sent for it; stands alone with --program
 
 The key comes from the environment: PRIVATE_KEY, PRIVATE_KEY_FILE, MNEMONIC, MNEMONIC_FILE or SIGNER_URL.
 Without --once it goes on until Ctrl-C. Exit codes: 0 all is well, also while a stage waits for its end or for
@@ -66,6 +67,7 @@ export async function runScore(args: string[]): Promise<void> {
     screen.write(usage);
     return;
   }
+  checkCombinations(values);
   if (values.program === undefined) throw new UserError(`--program is missing\n\n${usage}`);
   const program = loadProgram(values.program);
   const config = loadSettings(scoreOwnSettings, process.env);
