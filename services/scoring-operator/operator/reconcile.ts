@@ -1,3 +1,4 @@
+import { messageOf } from '../../common/errors.js';
 import { events } from '../kubernetes/api.js';
 import { applyChild } from './apply.js';
 import type { Controller } from './controller.js';
@@ -72,17 +73,31 @@ export async function reconcile(controller: Controller, key: string): Promise<nu
   return isStarting ? starting_ms : refresh_ms;
 }
 
-/** Reads why Jobs do not start, only where one does not. */
+/**
+ * Reads why Jobs do not start, only where one does not.
+ *
+ * @returns undefined also when the events cannot be read: without them everything else is still told.
+ */
 async function lookForWaiting(
-  { api }: Controller,
+  { api, log }: Controller,
   { metadata }: ScoringProgram,
   jobs: Record<Phase, JobSummary>,
   now: number,
 ): Promise<Waiting | undefined> {
   const late = phases.map((phase) => ({ phase, some: waitingJobs(jobs[phase].active, now) }));
   if (late.every(({ some }) => some.length === 0)) return undefined;
-  const { items } = await api.list<ChildEvent>(events, metadata.namespace, { fieldSelector: 'type=Warning' });
-  return late.map(({ phase, some }) => whyWaiting(phase, some, items)).find((one) => one !== undefined);
+  try {
+    const { items } = await api.list<ChildEvent>(events, metadata.namespace, {
+      fieldSelector: 'type=Warning',
+    });
+    return late.map(({ phase, some }) => whyWaiting(phase, some, items)).find((one) => one !== undefined);
+  } catch (error) {
+    log.warn(
+      { namespace: metadata.namespace, program: metadata.name, err: error },
+      `why Jobs do not start cannot be read: ${messageOf(error)}`,
+    );
+    return undefined;
+  }
 }
 
 /** What the Jobs shall run; what is known says it when that cannot be made. */
