@@ -2,6 +2,7 @@ import { claimChain } from '../../common/claim.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import type { Cursor } from '../../common/consume.js';
+import { openCut } from '../../common/cuts.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
@@ -36,6 +37,8 @@ export interface StoreOptions {
   readonly onRecovered?: (cursor: Cursor) => void;
   /** Told before anything above a height is removed. */
   readonly onUnwind?: (cursor: Cursor) => void;
+  /** Told when rows begin to be missing below the cursor, and when they are back. */
+  readonly onCuts?: (cuts: number) => void;
   /** How many tokens to keep in memory. */
   readonly capacity?: number;
   /** How much may be gone from a list, however short, before it is written anew. */
@@ -143,11 +146,19 @@ export function createNftStore(options: StoreOptions): NftStore {
     memory.clear();
     tallies.clear();
     version = Math.max(version, await readVersion(database, tables));
-    await removeBlocksAbove(database, tables, to.height, fault);
+    const cut = await openCut({
+      ...{ database, table: tables.of('cuts'), name: 'nft.cuts', fault, onCuts: options.onCuts },
+    });
+    const from = { database, tables, fault, onRemove: cut.begin };
+    await removeBlocksAbove(from, to.height);
     await saveDetailsBelow(database, tables, to.height, vm === 'move', nextVersion, fault);
-    const removed = await removeCausedAbove(database, tables, to.height, fault);
-    await restoreUpTo({ database, tables, asks: vm !== 'move', nextVersion, fault }, to.height);
-    await removeChangesAbove(database, tables, to.height, fault);
+    const removed = await removeCausedAbove(from, to.height);
+    await restoreUpTo(
+      { database, tables, asks: vm !== 'move', nextVersion, fault, onRestore: cut.begin },
+      to.height,
+    );
+    await removeChangesAbove(from, to.height);
+    await cut.end();
     if (removed > 0) log.warn({ rows: removed, height: to.height }, 'removed what lay above the cursor');
     cursor = to;
     // Who has begun to ask meanwhile has seen tables that were half cut.

@@ -3,6 +3,7 @@ import type { Database } from '../../common/clickhouse/database.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import { splitLines } from '../../common/clickhouse/parts.js';
 import type { Cursor } from '../../common/consume.js';
+import { openCut } from '../../common/cuts.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
@@ -45,6 +46,8 @@ export interface StoreOptions {
   readonly onRecovered?: ((position: Position) => void) | undefined;
   /** Told before anything above a position is removed. */
   readonly onUnwind?: ((position: Position) => void) | undefined;
+  /** Told when rows begin to be missing below the position, and when they are back. */
+  readonly onCuts?: ((cuts: number) => void) | undefined;
   /** Told of a balance that its logs lead below zero or beyond uint256. */
   readonly onMisfit?: ((holding: Holding, height: number) => void) | undefined;
   /** How many balances to keep in memory. */
@@ -241,7 +244,11 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     revision += 1;
     ranks.reset();
     tokenList.reset();
-    const removed = await cutAbove({ database, tables, ranks, fault, insert }, to);
+    const cut = await openCut({
+      ...{ database, table: tables.of('cuts'), name: 'richlist.cuts', fault, onCuts: options.onCuts },
+    });
+    const removed = await cutAbove({ database, tables, ranks, fault, begin: cut.begin, insert }, to);
+    await cut.end();
     ranks.reset();
     await known.reset();
     await fault('removed');
