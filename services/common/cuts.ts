@@ -3,7 +3,7 @@ import type { FaultPoint } from './fault.js';
 
 /*
  * What a rollback or a crash leaves above the cursor may have replaced older rows, and merges
- * drop those. From the first row that is removed until the older ones are made again, the
+ * drop those. From when the cursor is lowered until the older ones are made again, the
  * tables lack rows that belong below the cursor, which the cursor does not tell. So the writer
  * counts the beginnings and ends of cuts in a table: the number is odd while tables are being
  * cut, and it stays odd after a kill until they are whole again. Readers refuse to answer then.
@@ -36,7 +36,7 @@ export async function readCuts(
 
 /** One cut of tables, by their one writer. */
 export interface Cut {
-  /** Says that rows will be missing from now on; before the first is removed. Nothing if that is said already. */
+  /** Says that rows will be missing from now on; before the cursor is lowered or a row removed. Nothing if that is said already. */
   begin(): Promise<void>;
   /** Says that the tables are whole. Nothing if none were missing. */
   end(): Promise<void>;

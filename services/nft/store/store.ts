@@ -2,7 +2,7 @@ import { claimChain } from '../../common/claim.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import type { Cursor } from '../../common/consume.js';
-import { openCut } from '../../common/cuts.js';
+import { type Cut, openCut } from '../../common/cuts.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
@@ -139,16 +139,16 @@ export function createNftStore(options: StoreOptions): NftStore {
     if (batch.shown.size > 0) options.onDetails?.();
   };
 
+  const startCut = (): Promise<Cut> =>
+    openCut({ database, table: tables.of('cuts'), name: 'nft.cuts', fault, onCuts: options.onCuts });
+
   /** Cuts the tables to a height, and what memory knows of them. */
-  const cutTo = async (to: Cursor): Promise<void> => {
+  const cutTo = async (to: Cursor, cut: Cut): Promise<void> => {
     isClean = false;
     generation += 1;
     memory.clear();
     tallies.clear();
     version = Math.max(version, await readVersion(database, tables));
-    const cut = await openCut({
-      ...{ database, table: tables.of('cuts'), name: 'nft.cuts', fault, onCuts: options.onCuts },
-    });
     const from = { database, tables, fault, onRemove: cut.begin };
     await removeBlocksAbove(from, to.height);
     await saveDetailsBelow(database, tables, to.height, vm === 'move', nextVersion, fault);
@@ -184,7 +184,7 @@ export function createNftStore(options: StoreOptions): NftStore {
     recover: () =>
       exclusive(async () => {
         const found = await readCursor(database, tables);
-        await cutTo(found);
+        await cutTo(found, await startCut());
         options.onRecovered?.(found);
         return found;
       }),
@@ -208,8 +208,11 @@ export function createNftStore(options: StoreOptions): NftStore {
     unwind: (height) =>
       exclusive(async () => {
         const to = await readCursor(database, tables, height);
+        const cut = await startCut();
+        // Below the lower head rows are missing at once: those above it have replaced them.
+        await cut.begin();
         options.onUnwind?.(to);
-        await cutTo(to);
+        await cutTo(to, cut);
       }),
     hold: exclusive,
     hashes: (from, to) => readHashes(database, tables, from, to),
