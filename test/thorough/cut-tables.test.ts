@@ -128,8 +128,7 @@ function askNft(reader: NftReader): Questions {
   const query = { token_id: '', order_by: TokenOrder.TOKEN_ID, pagination: page };
   return {
     list: () => callRpc(client.listTokensByCollection.bind(client), { collection_addr, ...query }),
-    mine: () =>
-      callRpc(client.listTokensByAccount.bind(client), { account, collection_addr: '', ...query }),
+    mine: () => callRpc(client.listTokensByAccount.bind(client), { account, collection_addr: '', ...query }),
     size: () => callRpc(client.getCollection.bind(client), { collection_addr }),
     owner: () =>
       callRpc(client.getTokenOwner.bind(client), { collection_addr, token_id: '1', height: common }),
@@ -212,7 +211,7 @@ for (const [name, kind] of Object.entries({ richlist, nft })) {
 
     it('are refused or whole after a kill at any point of it, until all is whole again', async () => {
       const witness = createWitness(states);
-      for (let kill = 0; ; kill += 2) {
+      for (let kill = 0; ; kill += 4) {
         await fill();
         await answersTo(replica); // it has seen them as they are
         let point = 0;
@@ -231,7 +230,8 @@ for (const [name, kind] of Object.entries({ richlist, nft })) {
         let steps = 0;
         fault = async (at) => {
           steps += 1;
-          if (steps === 1 + (kill % 3)) await witness.ask(`${kill}, then ${at}`, [process.questions, replica]);
+          if (steps === 1 + ((kill / 4) % 3))
+            await witness.ask(`${kill}, then ${at}`, [process.questions, replica]);
         };
         await process.recover();
         fault = () => {};
