@@ -5,12 +5,16 @@ export interface Head<Position> {
   readonly position: Position;
   /** Changes whenever answers about the past may have changed (a rollback), and with every start. */
   readonly revision: number;
+  /** How many cuts of the tables have begun and ended (`cuts.ts`): odd while rows are missing. */
+  readonly cuts: number;
   /** Rings at every change. */
   readonly bell: Bell;
   /** More is whole. */
   advance(position: Position): void;
   /** The chain was rolled back, to a position: what was read above it is void. */
   cutTo(position: Position): void;
+  /** Tables are being cut, or are whole again: both void what is read meanwhile. A lower number is old news. */
+  takeCuts(cuts: number): void;
   /** Moves the revision above that of another head, in whose place this one is shown from now on. */
   reviseAbove(other: number): void;
 }
@@ -26,6 +30,7 @@ export function createHead<Position>(nothing: Position, parts: readonly (keyof P
   let position = nothing;
   // Another one than before a restart: a rollback may have happened while nobody looked.
   let revision = Date.now();
+  let cuts = 0;
   return {
     bell,
     get position() {
@@ -34,6 +39,9 @@ export function createHead<Position>(nothing: Position, parts: readonly (keyof P
     get revision() {
       return revision;
     },
+    get cuts() {
+      return cuts;
+    },
     advance(next) {
       const moved = parts.some((part) => next[part] !== position[part]);
       position = next;
@@ -41,6 +49,12 @@ export function createHead<Position>(nothing: Position, parts: readonly (keyof P
     },
     cutTo(next) {
       position = next;
+      revision += 1;
+      bell.ring();
+    },
+    takeCuts(next) {
+      if (next <= cuts) return;
+      cuts = next;
       revision += 1;
       bell.ring();
     },

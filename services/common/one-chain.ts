@@ -1,28 +1,52 @@
 import { status } from '@grpc/grpc-js';
+import { isBeingCut } from './cuts.js';
 import { RpcError } from './errors.js';
+import { sleep } from './lifecycle.js';
 
 /** What answers are read with. */
 export interface OneChain {
   /** Where another process writes the tables: takes over how far they are. */
   readonly look?: (() => Promise<void>) | undefined;
+  /** How far calls may read, and how often cuts of the tables have begun and ended. */
+  readonly head: { readonly cuts: number };
 }
 
 /** How often an answer is read before the caller is asked to come again. */
 const attempts = 3;
+
+/** How long it waits until tables are whole, and how often it looks meanwhile, in milliseconds. */
+const [patience, pause] = [1_000, 50];
 
 /** Errors that say nothing of the chain. */
 const isAboutRequest = (error: unknown): boolean =>
   error instanceof RpcError && error.code === status.INVALID_ARGUMENT;
 
 /**
- * Reads an answer that takes several statements. A rollback between two of them would make it
- * one of two chains: then it is read again. Rows go only after the head has been cut, so that
- * nothing was lost to an answer if no rollback shows after it; where another process writes,
- * that takes a look.
+ * Begins to read once no rows are missing; a rollback takes a moment at the tip of a chain.
  *
  * @param begin begins to read at the head as it is then.
- * @param rollbacksOf what changes with every rollback.
- * @throws RpcError UNAVAILABLE when the chain is rolled back again and again.
+ * @throws RpcError UNAVAILABLE when rows are missing for longer than calls should wait.
+ */
+export async function whenWhole<Reading extends OneChain>(begin: () => Reading): Promise<Reading> {
+  for (let waited = 0; ; waited += pause) {
+    const reading = begin();
+    if (!isBeingCut(reading.head.cuts)) return reading;
+    if (waited >= patience)
+      throw new RpcError(status.UNAVAILABLE, 'rows that were removed are being made again: ask again');
+    await sleep(pause);
+    await reading.look?.();
+  }
+}
+
+/**
+ * Reads an answer that takes several statements. A rollback between two of them would make it
+ * one of two chains, and while tables are cut they lack rows: then it is read again. The head
+ * changes before rows go and when they are back, so that nothing was lost to an answer if it
+ * is the same after it, and no cut is under way; where another process writes, that takes a look.
+ *
+ * @param begin begins to read at the head as it is then.
+ * @param rollbacksOf what changes with every rollback, and with the beginning and end of every cut.
+ * @throws RpcError UNAVAILABLE when the chain is rolled back again and again, or for long.
  */
 export async function ofOneChain<Reading extends OneChain, T>(
   begin: () => Reading,
@@ -30,7 +54,7 @@ export async function ofOneChain<Reading extends OneChain, T>(
   read: (reading: Reading) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const reading = begin();
+    const reading = await whenWhole(begin);
     const before = rollbacksOf(reading);
     const outcome = await read(reading).then(
       (answer) => ({ answer }),
@@ -38,7 +62,7 @@ export async function ofOneChain<Reading extends OneChain, T>(
     );
     if ('error' in outcome && isAboutRequest(outcome.error)) throw outcome.error;
     await reading.look?.();
-    if (rollbacksOf(reading) !== before) continue;
+    if (rollbacksOf(reading) !== before || isBeingCut(reading.head.cuts)) continue;
     if ('error' in outcome) throw outcome.error;
     return outcome.answer;
   }

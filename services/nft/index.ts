@@ -11,7 +11,7 @@ import { type Tables, tablesOf } from './store/tables.js';
 /** What the writer needs besides the tables. */
 export type WriterOptions = Omit<
   StoreOptions,
-  'database' | 'target' | 'onWritten' | 'onDetails' | 'onRecovered' | 'onUnwind'
+  'database' | 'target' | 'onWritten' | 'onDetails' | 'onRecovered' | 'onUnwind' | 'onCuts'
 >;
 
 /** The NFTs in one database: the same service can have two of them side by side. */
@@ -56,6 +56,7 @@ export function createNftIndex(database: Database, target: Target): NftIndex {
           if (cursor.height !== height || cursor.hash !== hash) head.cutTo(cursor);
         },
         onUnwind: (cursor) => head.cutTo(cursor),
+        onCuts: head.takeCuts,
       }),
   };
 }

@@ -1,7 +1,8 @@
 import { status, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { isBeingCut } from '../common/cuts.js';
 import { notFound, RpcError } from '../common/errors.js';
 import { type NftServiceServer, NftServiceService } from '../common/gen/indexer/nft/v1/nft.js';
-import { ofOneChain } from '../common/one-chain.js';
+import { ofOneChain, whenWhole } from '../common/one-chain.js';
 import { checkPage } from '../common/page/check.js';
 import type { CallContext } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
@@ -184,19 +185,19 @@ function pastHandlers(
   const { reader, show, account_prefix } = options;
 
   /** Reads the chain as it was after a block; 0 stands for the last one. */
-  const beginAt = (height: number, call: CallContext): Reading => {
-    const reading = begin(reader(), call);
+  const beginAt = async (height: number, call: CallContext): Promise<Reading> => {
+    const reading = await whenWhole(() => begin(reader(), call));
     if (height > reading.head.cursor.height)
       throw new RpcError(status.OUT_OF_RANGE, `block ${height} is not indexed yet`);
     return height === 0 ? reading : { ...reading, end: endOf(height) };
   };
 
-  /** Makes what throws once the chain has been rolled back since. */
+  /** Makes what throws once the chain has been rolled back since, or rows are missing. */
   const chainOf = ({ head, look }: Reading): (() => Promise<void>) => {
     const { rollbacks } = head;
     return async () => {
       await look?.();
-      if (head.rollbacks !== rollbacks)
+      if (head.rollbacks !== rollbacks || isBeingCut(head.cuts))
         throw new RpcError(status.ABORTED, 'the chain was rolled back meanwhile: ask again');
     };
   };
@@ -222,7 +223,7 @@ function pastHandlers(
   return {
     getTokenOwner: unary(options, async ({ collection_addr, token_id, height }, call) => {
       const collection = checkAddress('collection_addr', collection_addr, account_prefix);
-      const reading = beginAt(height, call);
+      const reading = await beginAt(height, call);
       const check = chainOf(reading);
       const found = await readOwner(reading, collection, tokenKey(token_id));
       await check();
@@ -231,7 +232,7 @@ function pastHandlers(
     }),
     streamAccountTokens: streaming(options, async function* ({ account, height }, call) {
       const owner = checkAddress('account', account, account_prefix);
-      const reading = beginAt(height, call);
+      const reading = await beginAt(height, call);
       for await (const batch of guarded(reading, streamAccountTokens(reading, owner), call)) {
         yield {
           tokens: batch.map((token) => ({
@@ -244,7 +245,7 @@ function pastHandlers(
     }),
     streamCollectionTokens: streaming(options, async function* ({ collection_addr, height }, call) {
       const collection = checkAddress('collection_addr', collection_addr, account_prefix);
-      const reading = beginAt(height, call);
+      const reading = await beginAt(height, call);
       for await (const batch of guarded(reading, streamCollectionTokens(reading, collection), call)) {
         yield {
           tokens: batch.map(({ id_key, owner }) => ({
@@ -256,7 +257,7 @@ function pastHandlers(
     }),
     streamChanges: streaming(options, async function* ({ from_height, to_height, collection_addr }, call) {
       const collection = checkOptionalAddress('collection_addr', collection_addr, account_prefix);
-      const reading = beginAt(to_height, call);
+      const reading = await beginAt(to_height, call);
       const batches = streamChanges(reading, from_height, collection);
       for await (const batch of guarded(reading, batches, call)) yield { changes: batch.map(show.change) };
     }),

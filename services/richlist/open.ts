@@ -9,7 +9,7 @@ import { type Tables, tablesOf } from './store/tables.js';
 /** What the writer needs besides the tables. */
 export type WriterOptions = Omit<
   StoreOptions,
-  'database' | 'target' | 'onWritten' | 'onRecovered' | 'onUnwind'
+  'database' | 'target' | 'onWritten' | 'onRecovered' | 'onUnwind' | 'onCuts'
 >;
 
 /** The rich list in one database: the same service can have two of them side by side. */
@@ -53,6 +53,7 @@ export function createRichlistIndex(database: Database, target: Target): Richlis
           if (!isSame) head.cutTo(position);
         },
         onUnwind: (position) => head.cutTo(position),
+        onCuts: head.takeCuts,
       }),
   };
 }

@@ -41,6 +41,9 @@ export function richlistService(options: RichlistRpcOptions): ServedService {
 /** What every statement of a call carries on. */
 const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_id });
 
+/** What changes with every rollback. */
+const revisionOf = ({ head }: Reader): number => head.revision;
+
 /** @throws RpcError UNIMPLEMENTED on rollups without EVM. */
 function requireEvm({ vm_type }: RichlistRpcOptions): void {
   if (vm_type !== 'evm') throw unimplemented(`a ${vm_type} rollup has no rich list`);
@@ -71,17 +74,26 @@ function listHandlers(options: RichlistRpcOptions): Pick<RichlistServiceServer, 
     listHolders: unary(options, async ({ denom, pagination }, call) => {
       requireEvm(options);
       const page = checkPage(pagination);
-      return ofOneChain(
-        options.reader,
-        ({ head }) => head.revision,
-        async (reader) => {
-          const token = await findToken(reader, denom, forward(call));
-          return listHolders(reader, token, page, forward(call));
-        },
-      );
+      return ofOneChain(options.reader, revisionOf, async (reader) => {
+        const token = await findToken(reader, denom, forward(call));
+        return listHolders(reader, token, page, forward(call));
+      });
     }),
   };
 }
+
+/** Finds a token and a window of heights, both of one chain, for a stream to begin with. */
+const findPast = (
+  { reader }: RichlistRpcOptions,
+  denom: string,
+  [from, to]: readonly [from: number, to: number],
+  call: CallContext,
+) =>
+  ofOneChain(reader, revisionOf, async (found) => ({
+    reader: found,
+    token: await findToken(found, denom, forward(call)),
+    moment: momentOf(found, from, to),
+  }));
 
 function historyHandlers(
   options: RichlistRpcOptions,
@@ -95,24 +107,21 @@ function historyHandlers(
         throw invalidArgument(
           `account ${JSON.stringify(account.slice(0, 100))} is neither bech32 with the prefix ${account_prefix} nor 0x and hex digits`,
         );
-      const reader = options.reader();
-      const token = await findToken(reader, denom, forward(call));
-      return balanceAt(reader, token, key, momentOf(reader, height, height), forward(call));
+      return ofOneChain(options.reader, revisionOf, async (reader) => {
+        const token = await findToken(reader, denom, forward(call));
+        return balanceAt(reader, token, key, momentOf(reader, height, height), forward(call));
+      });
     }),
     streamHolders: streaming(options, async function* ({ denom, height }, call) {
       requireEvm(options);
-      const reader = options.reader();
-      const token = await findToken(reader, denom, forward(call));
-      const moment = momentOf(reader, height, height);
+      const { reader, token, moment } = await findPast(options, denom, [height, height], call);
       for await (const holders of holdersAt(reader, token, moment, forward(call))) yield { holders };
     }),
     streamChanges: streaming(options, async function* ({ denom, from_height, to_height }, call) {
       requireEvm(options);
       if (to_height !== 0 && from_height > to_height)
         throw invalidArgument(`from_height ${from_height} is above to_height ${to_height}`);
-      const reader = options.reader();
-      const token = await findToken(reader, denom, forward(call));
-      const moment = momentOf(reader, from_height, to_height);
+      const { reader, token, moment } = await findPast(options, denom, [from_height, to_height], call);
       for await (const changes of changesBetween(reader, token, moment, forward(call))) yield { changes };
     }),
   };

@@ -18,7 +18,10 @@ describe('the richlist service on a cluster', () => {
     const tables = tablesOf({ database: 'd_richlist', cluster: 'big' });
     const ranks = createRanks(database, tables, 8);
     const insert = async (): Promise<void> => {};
-    await cutAbove({ database, tables, ranks, fault: () => {}, insert }, { ...nothing, last_ord: 5 });
+    await cutAbove(
+      { database, tables, ranks, fault: () => {}, begin: async () => {}, insert },
+      { ...nothing, last_ord: 5 },
+    );
     assert.equal(commands.length, 9);
     const real = await testDatabase();
     for (const sql of commands) {

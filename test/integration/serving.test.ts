@@ -170,7 +170,7 @@ describe('a process that only serves', function () {
     await writer.learn();
     const { rollbacks } = index.head;
     await compare(12);
-    assert.equal(index.head.rollbacks, rollbacks + 1);
+    assert.ok(index.head.rollbacks > rollbacks);
     await writer.store.writeBlocks(blocks.slice(12, 30));
     await writer.learn();
     assert.ok((await compare(30)) > 0);

@@ -7,6 +7,7 @@ describe('an answer that takes several statements', () => {
   function tables(times: number) {
     const state = { rollbacks: 0, shown: 0, readings: 0, looks: 0 };
     const begin = () => ({
+      head: { cuts: 0 },
       look: async () => {
         state.looks += 1;
         state.shown = state.rollbacks;
@@ -52,5 +53,52 @@ describe('an answer that takes several statements', () => {
     };
     await assert.rejects(answer(refuse), /no/);
     assert.equal(state.looks, 0);
+  });
+
+  describe('of tables that are being cut', () => {
+    /** Tables in one process, whose cut ends some milliseconds after it was looked at. */
+    const head = { cuts: 0, rollbacks: 0 };
+    const move = (cuts: number): void => {
+      head.cuts = cuts;
+      head.rollbacks += 1;
+    };
+    const answer = <T>(read: () => Promise<T>) =>
+      ofOneChain(
+        () => ({ head }),
+        () => head.rollbacks,
+        read,
+      );
+    const isUnavailable = (error: unknown) => error instanceof RpcError && error.code === 14;
+
+    it('waits until they are whole', async () => {
+      move(1);
+      setTimeout(() => move(2), 120);
+      assert.equal(await answer(async () => head.cuts), 2);
+    });
+
+    it('is read again when a cut began, or began and ended, meanwhile', async () => {
+      for (const moves of [[3], [5, 6]]) {
+        head.cuts = (moves[0] as number) - 1;
+        let readings = 0;
+        const read = async (): Promise<number> => {
+          readings += 1;
+          if (readings > 1) return readings;
+          for (const cuts of moves) move(cuts);
+          if (moves.length === 1) setTimeout(() => move(4), 60);
+          return readings;
+        };
+        assert.equal(await answer(read), 2);
+      }
+    });
+
+    it('is refused, and not read, while that lasts', async () => {
+      move(7);
+      const began = Date.now();
+      await assert.rejects(
+        answer(async () => assert.fail('it was read')),
+        isUnavailable,
+      );
+      assert.ok(Date.now() - began < 3_000);
+    });
   });
 });

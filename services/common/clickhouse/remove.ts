@@ -9,6 +9,8 @@ export interface RemoveOptions<Name extends string> {
   /** The name of the statements. */
   readonly name: string;
   readonly fault: FaultPoint;
+  /** Told before rows are removed, unless there are none. */
+  readonly onRemove?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface RemoveOptions<Name extends string> {
  * @returns how many rows were removed.
  */
 export async function removeRows<Name extends string>(
-  { database, tables, name, fault }: RemoveOptions<Name>,
+  { database, tables, name, fault, onRemove }: RemoveOptions<Name>,
   table: Name,
   condition: string,
   params: Readonly<Record<string, unknown>>,
@@ -31,6 +33,7 @@ export async function removeRows<Name extends string>(
     options,
   );
   if (found === undefined || found.n === 0) return 0;
+  await onRemove?.();
   await fault(`remove ${table}`);
   // Lightweight: it marks rows, where ALTER TABLE DELETE would write whole parts anew.
   await database.command(`DELETE FROM ${tables.removable(table)} WHERE ${condition}`, params, options);

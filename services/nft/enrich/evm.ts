@@ -70,16 +70,26 @@ async function callBatch(
     if (calls.length === 1 || isBehind(error) || signal.aborted)
       return calls.map(() => unreached(messageOf(error)));
   }
-  const single = await inParallel(calls, callsAtOnce, async (call) => {
+  const single = await inParallel(calls, callsAtOnce, async (call): Promise<Single> => {
     try {
-      return (await requestInTime(jsonRpc, [call], height, signal))[0] ?? unreached('no answer');
+      const [outcome] = await requestInTime(jsonRpc, [call], height, signal);
+      return { outcome: outcome ?? unreached('no answer'), isBehind: false };
     } catch (error) {
-      return unreached(messageOf(error));
+      return { outcome: unreached(messageOf(error)), isBehind: isBehind(error) };
     }
   });
-  // Where the node answers others, it is the call that it cannot answer.
-  const isUp = single.some((outcome) => outcome.is !== 'unreached');
-  return isUp ? single.map((one) => (one.is === 'unreached' ? refused(one.why) : one)) : single;
+  // Where the node answers others, it is the call that it cannot answer; unless it was asked of a
+  // node that does not have the block.
+  const isUp = single.some(({ outcome }) => outcome.is !== 'unreached');
+  return single.map(({ outcome, isBehind }) =>
+    isUp && outcome.is === 'unreached' && !isBehind ? refused(outcome.why) : outcome,
+  );
+}
+
+/** What came of a call that was sent by itself. */
+interface Single {
+  readonly outcome: Outcome<string>;
+  readonly isBehind: boolean;
 }
 
 const isBehind = (error: unknown): boolean => error instanceof NodeError && error.reason === 'behind';

@@ -13,8 +13,10 @@ export interface Head {
    * was learnt late, a start.
    */
   readonly revision: number;
-  /** Changes with every rollback: what was read above the common block is void. */
+  /** Changes with every rollback, and when rows go and are back: what was read meanwhile is void. */
   readonly rollbacks: number;
+  /** How many cuts of the tables have begun and ended (`cuts.ts`): odd while rows are missing. */
+  readonly cuts: number;
   /** Rings at every change. */
   readonly bell: Bell;
   /** More blocks are whole. */
@@ -23,6 +25,8 @@ export interface Head {
   learn(): void;
   /** The chain was rolled back, to a block. */
   cutTo(cursor: Cursor): void;
+  /** Tables are being cut, or are whole again. A lower number is old news. */
+  takeCuts(cuts: number): void;
   /** Moves the revision above that of another head, in whose place this one is shown from now on. */
   reviseAbove(other: number): void;
 }
@@ -34,6 +38,7 @@ export function createHead(): Head {
   // Another one than before a restart: a rollback may have happened while nobody looked.
   let revision = Date.now();
   let rollbacks = 0;
+  let cuts = 0;
   return {
     bell,
     get cursor() {
@@ -48,6 +53,9 @@ export function createHead(): Head {
     get rollbacks() {
       return rollbacks;
     },
+    get cuts() {
+      return cuts;
+    },
     advance(next) {
       const moved = next.height !== cursor.height || next.hash !== cursor.hash;
       cursor = next;
@@ -59,6 +67,13 @@ export function createHead(): Head {
     },
     cutTo(next) {
       cursor = next;
+      revision += 1;
+      rollbacks += 1;
+      bell.ring();
+    },
+    takeCuts(next) {
+      if (next <= cuts) return;
+      cuts = next;
       revision += 1;
       rollbacks += 1;
       bell.ring();

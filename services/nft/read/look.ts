@@ -1,4 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import { readCuts } from '../../common/cuts.js';
 import { createLook } from '../../common/look.js';
 import { readCursor, readHashes } from '../store/cursor.js';
 import type { Tables } from '../store/tables.js';
@@ -16,7 +17,14 @@ export interface Looks {
 export function lookOf(database: Database, tables: Tables, head: Head): Looks {
   const atChain = createLook({
     position: () => head.cursor,
-    read: () => readCursor(database, tables),
+    read: async () => {
+      const [cuts, now] = await Promise.all([
+        readCuts({ database, table: tables.of('cuts'), name: 'nft.cuts' }),
+        readCursor(database, tables),
+      ]);
+      head.takeCuts(cuts);
+      return now;
+    },
     hashes: (from, to) => readHashes(database, tables, from, to),
     advance: head.advance,
     cutTo: head.cutTo,

@@ -1,8 +1,6 @@
-import type { Database } from '../../common/clickhouse/database.js';
-import { removeFromAll, removeRows } from '../../common/clickhouse/remove.js';
-import type { FaultPoint } from '../../common/fault.js';
+import { type RemoveOptions, removeFromAll, removeRows } from '../../common/clickhouse/remove.js';
 import { endOf } from './place.js';
-import type { TableName, Tables } from './tables.js';
+import type { TableName } from './tables.js';
 
 const above = 'at > {end:UInt64}';
 
@@ -27,43 +25,21 @@ const cut: readonly TableName[] = [
   'collections',
 ];
 
-/** Removes the rows of a table that fulfil a condition. @returns how many. */
-export const removeWhere = (
-  database: Database,
-  tables: Tables,
-  table: TableName,
-  condition: string,
-  params: Readonly<Record<string, unknown>>,
-  fault: FaultPoint,
-): Promise<number> => removeRows({ database, tables, name: 'nft.remove', fault }, table, condition, params);
+/** Where rows are removed. */
+export type RemoveFrom = Omit<RemoveOptions<TableName>, 'name'>;
+
+const name = 'nft.remove';
 
 /** Lowers the cursor: what lies above it does not exist from here on. */
-export function removeBlocksAbove(
-  database: Database,
-  tables: Tables,
-  height: number,
-  fault: FaultPoint,
-): Promise<number> {
-  return removeWhere(database, tables, 'blocks', 'height > {height:UInt64}', { height }, fault);
-}
+export const removeBlocksAbove = (from: RemoveFrom, height: number): Promise<number> =>
+  removeRows({ ...from, name }, 'blocks', 'height > {height:UInt64}', { height });
 
 /** Removes what the blocks above a height had caused, but for the changes themselves. */
-export function removeCausedAbove(
-  database: Database,
-  tables: Tables,
-  height: number,
-  fault: FaultPoint,
-): Promise<number> {
+export function removeCausedAbove(from: RemoveFrom, height: number): Promise<number> {
   const conditions = cut.map((table) => [table, above] as const);
-  return removeFromAll({ database, tables, name: 'nft.remove', fault }, conditions, { end: endOf(height) });
+  return removeFromAll({ ...from, name }, conditions, { end: endOf(height) });
 }
 
 /** Removes the changes above a height: nothing is left then to be made again. */
-export function removeChangesAbove(
-  database: Database,
-  tables: Tables,
-  height: number,
-  fault: FaultPoint,
-): Promise<number> {
-  return removeWhere(database, tables, 'changes', above, { end: endOf(height) }, fault);
-}
+export const removeChangesAbove = (from: RemoveFrom, height: number): Promise<number> =>
+  removeRows({ ...from, name }, 'changes', above, { end: endOf(height) });

@@ -31,6 +31,8 @@ export interface RestoreOptions {
   readonly asks: boolean;
   readonly nextVersion: () => number;
   readonly fault: FaultPoint;
+  /** Told before rows are made again, unless there are none. */
+  readonly onRestore: () => Promise<void>;
 }
 
 /** Makes the rows again that changes above a height may have replaced. Their own rows are removed already. */
@@ -46,6 +48,7 @@ export async function restoreUpTo(options: RestoreOptions, height: number): Prom
     );
     const last = places.at(-1);
     if (last === undefined) break;
+    await options.onRestore();
     await restoreTokens(options, places, end);
     after = last;
   }

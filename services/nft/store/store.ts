@@ -2,6 +2,7 @@ import { claimChain } from '../../common/claim.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import type { Cursor } from '../../common/consume.js';
+import { type Cut, openCut } from '../../common/cuts.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
@@ -36,6 +37,8 @@ export interface StoreOptions {
   readonly onRecovered?: (cursor: Cursor) => void;
   /** Told before anything above a height is removed. */
   readonly onUnwind?: (cursor: Cursor) => void;
+  /** Told when rows begin to be missing below the cursor, and when they are back. */
+  readonly onCuts?: (cuts: number) => void;
   /** How many tokens to keep in memory. */
   readonly capacity?: number;
   /** How much may be gone from a list, however short, before it is written anew. */
@@ -136,18 +139,26 @@ export function createNftStore(options: StoreOptions): NftStore {
     if (batch.shown.size > 0) options.onDetails?.();
   };
 
+  const startCut = (): Promise<Cut> =>
+    openCut({ database, table: tables.of('cuts'), name: 'nft.cuts', fault, onCuts: options.onCuts });
+
   /** Cuts the tables to a height, and what memory knows of them. */
-  const cutTo = async (to: Cursor): Promise<void> => {
+  const cutTo = async (to: Cursor, cut: Cut): Promise<void> => {
     isClean = false;
     generation += 1;
     memory.clear();
     tallies.clear();
     version = Math.max(version, await readVersion(database, tables));
-    await removeBlocksAbove(database, tables, to.height, fault);
+    const from = { database, tables, fault, onRemove: cut.begin };
+    await removeBlocksAbove(from, to.height);
     await saveDetailsBelow(database, tables, to.height, vm === 'move', nextVersion, fault);
-    const removed = await removeCausedAbove(database, tables, to.height, fault);
-    await restoreUpTo({ database, tables, asks: vm !== 'move', nextVersion, fault }, to.height);
-    await removeChangesAbove(database, tables, to.height, fault);
+    const removed = await removeCausedAbove(from, to.height);
+    await restoreUpTo(
+      { database, tables, asks: vm !== 'move', nextVersion, fault, onRestore: cut.begin },
+      to.height,
+    );
+    await removeChangesAbove(from, to.height);
+    await cut.end();
     if (removed > 0) log.warn({ rows: removed, height: to.height }, 'removed what lay above the cursor');
     cursor = to;
     // Who has begun to ask meanwhile has seen tables that were half cut.
@@ -173,7 +184,7 @@ export function createNftStore(options: StoreOptions): NftStore {
     recover: () =>
       exclusive(async () => {
         const found = await readCursor(database, tables);
-        await cutTo(found);
+        await cutTo(found, await startCut());
         options.onRecovered?.(found);
         return found;
       }),
@@ -197,8 +208,11 @@ export function createNftStore(options: StoreOptions): NftStore {
     unwind: (height) =>
       exclusive(async () => {
         const to = await readCursor(database, tables, height);
+        const cut = await startCut();
+        // Below the lower head rows are missing at once: those above it have replaced them.
+        await cut.begin();
         options.onUnwind?.(to);
-        await cutTo(to);
+        await cutTo(to, cut);
       }),
     hold: exclusive,
     hashes: (from, to) => readHashes(database, tables, from, to),

@@ -5,6 +5,7 @@ import { namesOf, type TableNames } from '../../common/clickhouse/tables.js';
 export type TableName =
   | 'chain'
   | 'blocks'
+  | 'cuts'
   | 'changes'
   | 'history'
   | 'tokens'
@@ -22,7 +23,7 @@ export type TableName =
   | 'collection_order'
   | 'uris';
 
-/** The tables that tables rebuilt from a later height begin with: all but the one that says which chain it is. */
+/** The tables that tables rebuilt from a later height begin with: all but what is said of the tables themselves. */
 export const copiedTables: readonly TableName[] = [
   'changes',
   'history',

@@ -1,12 +1,13 @@
 import { status } from '@grpc/grpc-js';
 import type { Call } from '../../common/clickhouse/database.js';
+import { isBeingCut } from '../../common/cuts.js';
 import { RpcError } from '../../common/errors.js';
 import type { Change, GetBalanceResponse, Holder } from '../../common/gen/indexer/richlist/v1/richlist.js';
 import { type Position, servedHeight } from '../store/cursor.js';
 import type { Reader } from './reader.js';
 
-/** Accounts that one message of a stream is about: about as many rows, more where they change often. */
-const accountsAtOnce = 2_000;
+/** Changes that one message of a stream is about, and those of the last account beyond that. */
+const changesAtOnce = 5_000;
 
 /** A window of heights as the tables had it when a call began. */
 export interface Moment {
@@ -105,7 +106,10 @@ export async function* changesBetween(
   await checkMoment(reader, moment);
 }
 
-/** Ranges of accounts that ever held a token, in order. */
+/**
+ * Ranges of accounts that ever held a token, in order; from the changes, which are complete up
+ * to the cursor whatever is being removed and made again.
+ */
 async function* accountRanges(
   { database, tables }: Reader,
   token: string,
@@ -113,8 +117,8 @@ async function* accountRanges(
 ): AsyncGenerator<{ above: string; upTo: string }, void, undefined> {
   for (let above = ''; ; ) {
     const [range] = await database.rows<{ upTo: string; n: number }>(
-      `SELECT max(account) AS upTo, count() AS n FROM (SELECT account FROM ${tables.of('balances')} WHERE token = {token:String} AND account > {above:String} ORDER BY token, account LIMIT {limit:UInt64})`,
-      { token, above, limit: accountsAtOnce },
+      `SELECT max(account) AS upTo, count() AS n FROM (SELECT account FROM ${tables.of('changes')} WHERE token = {token:String} AND account > {above:String} ORDER BY token, account LIMIT {limit:UInt64})`,
+      { token, above, limit: changesAtOnce },
       { name: 'richlist.account_range', ...call },
     );
     if (range === undefined || range.n === 0) return;
@@ -123,9 +127,9 @@ async function* accountRanges(
   }
 }
 
-/** @throws RpcError ABORTED when the chain was rolled back since: what was sent may be void. */
+/** @throws RpcError ABORTED when the chain was rolled back since, or rows are missing: what was sent may be void. */
 async function checkMoment({ head, look }: Reader, { revision }: Moment): Promise<void> {
   await look?.();
-  if (head.revision !== revision)
+  if (head.revision !== revision || isBeingCut(head.cuts))
     throw new RpcError(status.ABORTED, 'the chain was rolled back while its balances were read');
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import { readCuts } from '../../common/cuts.js';
 import { createLook } from '../../common/look.js';
 import { readHashes, readPosition } from '../store/cursor.js';
 import type { Tables } from '../store/tables.js';
@@ -8,7 +9,14 @@ import type { Head } from './head.js';
 export const lookOf = (database: Database, tables: Tables, head: Head): (() => Promise<void>) =>
   createLook({
     position: () => head.position,
-    read: () => readPosition(database, tables),
+    read: async () => {
+      const [cuts, now] = await Promise.all([
+        readCuts({ database, table: tables.of('cuts'), name: 'richlist.cuts' }),
+        readPosition(database, tables),
+      ]);
+      head.takeCuts(cuts);
+      return now;
+    },
     hashes: (from, to) => readHashes(database, tables, from, to),
     // A heal that a crash has taken back: balances at past heights are others again.
     hasLost: (before, now) => now.last_ord < before.last_ord,

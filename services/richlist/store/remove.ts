@@ -13,6 +13,8 @@ export interface CutEnvironment {
   readonly tables: Tables;
   readonly ranks: Ranks;
   readonly fault: FaultPoint;
+  /** Told before rows go that may have replaced others: until this is done, some are missing. */
+  readonly begin: () => Promise<void>;
   /** Inserts rows, cut into statements of a bearable length. */
   readonly insert: (name: TableName, lines: readonly string[]) => Promise<void>;
 }
@@ -23,7 +25,7 @@ const holdingsAtOnce = 2_000;
 const options = { name: 'richlist.remove_above', priority: 'write' as const };
 
 /**
- * Removes everything above a position. The cursor goes first: what is above it does not
+ * Removes everything above a position. The cursor goes first of all rows: what is above it does not
  * exist. Merges may have dropped older rows of holdings that changed above the position, so
  * these are put right from the changes below it; the changes above are removed last, because
  * they tell which holdings that are.
@@ -31,17 +33,19 @@ const options = { name: 'richlist.remove_above', priority: 'write' as const };
  * @returns how many changes were removed.
  */
 export async function cutAbove(environment: CutEnvironment, { height, last_ord }: Position): Promise<number> {
-  const { database, tables, fault } = environment;
+  const { database, tables, fault, begin } = environment;
   const remove = (name: TableName, condition: string): Promise<number> =>
     removeRows({ database, tables, fault, name: options.name }, name, condition, { height, last_ord });
 
-  await remove('blocks', 'height > {height:UInt64} OR last_ord > {last_ord:UInt64}');
   const [above] = await database.rows<{ n: number }>(
     `SELECT count() AS n FROM ${tables.of('changes')} WHERE ord > {last_ord:UInt64}`,
     { last_ord },
     options,
   );
-  if (above === undefined || above.n === 0) return 0;
+  const isEmpty = above === undefined || above.n === 0;
+  if (!isEmpty) await begin();
+  await remove('blocks', 'height > {height:UInt64} OR last_ord > {last_ord:UInt64}');
+  if (isEmpty) return 0;
   for (const name of ['checks', 'denoms', 'tokens', 'ranks', 'balances', 'holders'] as const)
     await remove(name, 'ord > {last_ord:UInt64}');
   if (last_ord > 0) await putRight(environment, last_ord);

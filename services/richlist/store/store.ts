@@ -3,6 +3,7 @@ import type { Database } from '../../common/clickhouse/database.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import { splitLines } from '../../common/clickhouse/parts.js';
 import type { Cursor } from '../../common/consume.js';
+import { type Cut, openCut } from '../../common/cuts.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
@@ -45,6 +46,8 @@ export interface StoreOptions {
   readonly onRecovered?: ((position: Position) => void) | undefined;
   /** Told before anything above a position is removed. */
   readonly onUnwind?: ((position: Position) => void) | undefined;
+  /** Told when rows begin to be missing below the position, and when they are back. */
+  readonly onCuts?: ((cuts: number) => void) | undefined;
   /** Told of a balance that its logs lead below zero or beyond uint256. */
   readonly onMisfit?: ((holding: Holding, height: number) => void) | undefined;
   /** How many balances to keep in memory. */
@@ -235,13 +238,17 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     return healsOf(database, tables, compared, await known.get(keys), position);
   };
 
+  const startCut = (): Promise<Cut> =>
+    openCut({ database, table: tables.of('cuts'), name: 'richlist.cuts', fault, onCuts: options.onCuts });
+
   /** Cuts the tables to a position, and what memory knows of them. */
-  const cutTo = async (to: Position): Promise<number> => {
+  const cutTo = async (to: Position, cut: Cut): Promise<number> => {
     isClean = false;
     revision += 1;
     ranks.reset();
     tokenList.reset();
-    const removed = await cutAbove({ database, tables, ranks, fault, insert }, to);
+    const removed = await cutAbove({ database, tables, ranks, fault, begin: cut.begin, insert }, to);
+    await cut.end();
     ranks.reset();
     await known.reset();
     await fault('removed');
@@ -255,7 +262,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
 
   const recover = async (): Promise<Position> => {
     const found = await readPosition(database, tables);
-    const removed = await cutTo(found);
+    const removed = await cutTo(found, await startCut());
     options.onRecovered?.(found);
     if (removed > 0) log.warn({ changes: removed, height: found.height }, 'removed what a crash had left');
     return found;
@@ -334,8 +341,11 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       exclusive(async () => {
         const found = await readPosition(database, tables, height);
         const to = found.height < found.seed_height || height < found.seed_height ? nothing : found;
+        const cut = await startCut();
+        // Below the lower head rows are missing at once: those above it have replaced them.
+        await cut.begin();
         options.onUnwind?.(to);
-        await cutTo(to);
+        await cutTo(to, cut);
       }),
     hold: exclusive,
     hashes: (from, to) => readHashes(database, tables, from, to),

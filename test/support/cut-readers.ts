@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { status } from '@grpc/grpc-js';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { RpcError } from '../../services/common/errors.js';
+
+/** What callers ask of tables, each answered whole: by name. */
+export type Questions = Readonly<Record<string, () => Promise<unknown>>>;
+
+/** All items of a stream. */
+export async function collect<T, U>(stream: AsyncIterable<T>, items: (message: T) => readonly U[]) {
+  const all: U[] = [];
+  for await (const message of stream) all.push(...items(message));
+  return all;
+}
+
+/** Tells what came of questions that were asked while tables were being cut. */
+export function createWitness(states: readonly Readonly<Record<string, unknown>>[]) {
+  const seen = { refused: 0, answered: 0 };
+  return {
+    seen,
+    /** Every answer is refused, or that of one of the states. */
+    async ask(about: string, readers: readonly Questions[]): Promise<void> {
+      const asked = readers.flatMap((questions, reader) =>
+        Object.entries(questions).map(async ([name, question]) => {
+          const answer = await question().catch((error: unknown) => {
+            const code = error instanceof RpcError ? error.code : undefined;
+            if (code !== status.UNAVAILABLE && code !== status.ABORTED) throw error;
+            return undefined;
+          });
+          seen[answer === undefined ? 'refused' : 'answered'] += 1;
+          if (answer === undefined) return;
+          const known = states.map((state) => JSON.stringify(state[name]));
+          assert.ok(
+            known.includes(JSON.stringify(answer)),
+            `${about}, reader ${reader}, ${name}: ${JSON.stringify(answer).slice(0, 500)}`,
+          );
+        }),
+      );
+      await Promise.all(asked);
+    },
+  };
+}
+
+/** The answers to questions; none may be refused. */
+export async function answersTo(questions: Questions): Promise<Record<string, unknown>> {
+  const answers: Record<string, unknown> = {};
+  for (const [name, question] of Object.entries(questions)) answers[name] = await question();
+  return answers;
+}
+
+/** Merges tables, so that of every key only the newest row is left. */
+export async function mergeAll(database: Database, tables: readonly string[]): Promise<void> {
+  for (const table of tables) await database.command(`OPTIMIZE TABLE ${table} FINAL`, {}, { name: 'merge' });
+}
