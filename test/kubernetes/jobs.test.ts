@@ -86,7 +86,7 @@ describe('Jobs in a cluster', function () {
     const from = await world.sent();
     const job = await world.startJob('robbed-score');
     const pod = await world.podOf(job);
-    await eventually(async () => (await world.sent()) >= from + 2, 'some txs', 60_000);
+    await eventually(async () => (await world.sent()) >= from + 2, 'some txs', 120_000);
     const code = new Promise((resolve) => pod.child.once('close', resolve));
     const thief = { holderIdentity: 'thief', leaseDurationSeconds: 20 };
     await space.api.merge(leases, space.name, lease, { spec: thief });

@@ -101,7 +101,7 @@ describe('stages in a cluster', function () {
     const from = await world.sent();
     const job = await world.startJob('killed-score');
     const pod = await world.podOf(job);
-    await eventually(async () => (await world.sent()) >= from + 3, 'some txs', 60_000);
+    await eventually(async () => (await world.sent()) >= from + 3, 'some txs', 120_000);
     processLists.push(execFileSync('ps', ['axww', '-o', 'args']).toString());
     pod.child.kill('SIGKILL');
     // The Job's own controller makes the next pod, after ten seconds.
@@ -123,7 +123,7 @@ describe('stages in a cluster', function () {
     const from = await world.sent();
     const job = await world.startJob('ended-score');
     const pod = await world.podOf(job);
-    await eventually(async () => (await world.sent()) >= from + 2, 'some txs', 60_000);
+    await eventually(async () => (await world.sent()) >= from + 2, 'some txs', 120_000);
     const code = new Promise((resolve) => pod.child.once('close', resolve));
     pod.child.kill('SIGTERM');
     assert.equal(await code, 75, pod.output());
