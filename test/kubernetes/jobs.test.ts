@@ -47,7 +47,7 @@ describe('Jobs in a cluster', function () {
           indexers: indexers.addresses,
         }),
       },
-      tables: { url: world.tables_url },
+      tables: { url: world.tables.url },
     };
     for (const [name, data] of Object.entries(maps))
       await core.createNamespacedConfigMap({ namespace, body: { metadata: { name }, data } });
@@ -56,7 +56,7 @@ describe('Jobs in a cluster', function () {
       spec: {
         signer: { address, secretRef: { name: 'words', mnemonicKey: 'words' }, mnemonicIndex },
         endpoints: { configMapRef: { name: 'endpoints', key: 'endpoints.yaml' } },
-        clickhouse: { configMapRef: { name: 'tables' } },
+        clickhouse: { configMapRef: { name: 'tables' }, database: world.tables.database },
       },
     });
     await world.reason('by-words', 'SignerAuthorized', 'NotAllowed');

@@ -67,4 +67,22 @@ async function install(plane: ControlPlane): Promise<void> {
         ({ type, status }) => type === 'Established' && status === 'True',
       );
     }, `${metadata.name} to be established`);
+  // What describes them follows a moment later.
+  await eventually(
+    async () => {
+      const { body } = await ask(plane, 'GET', '/openapi/v2');
+      const described = new Set(Object.values<Described>(body.definitions).flatMap(kindsOf));
+      return crds.every(({ spec }) => described.has(spec.names.kind));
+    },
+    'the foreign custom resources to be described',
+    60_000,
+  );
 }
+
+/** A schema in the API server's description of its objects. */
+interface Described {
+  readonly 'x-kubernetes-group-version-kind'?: readonly { readonly kind: string }[];
+}
+
+const kindsOf = (schema: Described): string[] =>
+  (schema['x-kubernetes-group-version-kind'] ?? []).map(({ kind }) => kind);

@@ -53,7 +53,8 @@ export interface StageWorld {
   readonly indexers: Indexers;
   readonly operator: OperatorProcess;
   readonly kubelet: Kubelet;
-  readonly tables_url: string;
+  /** Where programs keep their tables, which no other world shares: contracts have the same addresses there. */
+  readonly tables: { readonly url: string; readonly database: string };
   /** Puts the L1 into a stage. Programs are told when stage 5 was. */
   inStage(stage: bigint): void;
   /** Makes a program with a contract of its own, and waits for its CronJobs. @returns the contract's address */
@@ -88,7 +89,8 @@ export async function startStageWorld(): Promise<StageWorld> {
   const node = await startReplayNode({ recording, tip: 400 });
   const database = await testDatabase();
   const tools = { database, log: createLog('silent'), metrics: createMetrics() };
-  const indexers = await startIndexers(node, tools, uniquePrefix());
+  const prefix = uniquePrefix();
+  const indexers = await startIndexers(node, tools, prefix);
   const tables = await serveClickHouse(database);
   const l1 = await startSimulatedL1({
     module: { address: '0x1', name: 'vip', prefix: 'initia' },
@@ -133,7 +135,7 @@ export async function startStageWorld(): Promise<StageWorld> {
     indexers,
     operator,
     kubelet,
-    tables_url: tables.url,
+    tables: { url: tables.url, database: prefix },
     inStage(stage) {
       const stage_start_time = start + Number(stage - 5n) * interval;
       Object.assign(l1.state, { stage, stage_start_time, stage_end_time: stage_start_time + longest });
@@ -149,6 +151,7 @@ export async function startStageWorld(): Promise<StageWorld> {
           windows: [{ stage: 5, startTime: rfc3339(start), endTime: rfc3339(start + interval) }],
           contract: { address: contract },
           signer: { address: anvil.accounts[0]!.address, secretRef: { name: 'signer' } },
+          clickhouse: { secretRef: { name: 'clickhouse' }, database: prefix },
           endpoints: {
             l1: { urls: [l1.url], module: '0x1', standstillSeconds: 3 },
             rollup: { jsonRpcUrls: [anvil.url] },
