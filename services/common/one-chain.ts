@@ -1,4 +1,5 @@
 import { status } from '@grpc/grpc-js';
+import { Overtaken } from './clickhouse/database.js';
 import { isBeingCut } from './cuts.js';
 import { RpcError } from './errors.js';
 import { sleep } from './lifecycle.js';
@@ -12,7 +13,7 @@ export interface OneChain {
 }
 
 /** How often an answer is read before the caller is asked to come again. */
-const attempts = 3;
+const attempts = 5;
 
 /** How long it waits until tables are whole, and how often it looks meanwhile, in milliseconds. */
 const [patience, pause] = [1_000, 50];
@@ -46,7 +47,7 @@ export async function whenWhole<Reading extends OneChain>(begin: () => Reading):
  *
  * @param begin begins to read at the head as it is then.
  * @param rollbacksOf what changes with every rollback, and with the beginning and end of every cut.
- * @throws RpcError UNAVAILABLE when the chain is rolled back again and again, or for long.
+ * @throws RpcError UNAVAILABLE when the chain is rolled back or overtakes the read again and again, or for long.
  */
 export async function ofOneChain<Reading extends OneChain, T>(
   begin: () => Reading,
@@ -63,8 +64,10 @@ export async function ofOneChain<Reading extends OneChain, T>(
     if ('error' in outcome && isAboutRequest(outcome.error)) throw outcome.error;
     await reading.look?.();
     if (rollbacksOf(reading) !== before || isBeingCut(reading.head.cuts)) continue;
+    // By now the head is further: where another process writes, the look has taken it over.
+    if ('error' in outcome && outcome.error instanceof Overtaken) continue;
     if ('error' in outcome) throw outcome.error;
     return outcome.answer;
   }
-  throw new RpcError(status.UNAVAILABLE, 'the chain was rolled back while the call was answered: ask again');
+  throw new RpcError(status.UNAVAILABLE, 'the chain went on or back while the call was answered: ask again');
 }

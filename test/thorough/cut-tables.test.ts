@@ -32,13 +32,19 @@ interface Process {
   unwind(height: number): Promise<void>;
 }
 
+interface Replica {
+  readonly questions: Questions;
+  /** Looks at how far the tables are. */
+  look(): Promise<number>;
+}
+
 /** A service under test. */
 interface Kind {
   /** Tables in which only the newest row of a key is left after a merge. */
   readonly merged: readonly string[];
   open(database: Database, prefix: string, fault: Fault): Promise<Process>;
-  /** The questions of a process that only serves. */
-  replica(database: Database, prefix: string): Promise<Questions>;
+  /** A process that only serves. */
+  replica(database: Database, prefix: string): Promise<Replica>;
 }
 
 const environment = {
@@ -96,7 +102,11 @@ const richlist: Kind = {
   },
   async replica(database, prefix) {
     const { index } = await openTestRichlist(database, prefix);
-    return askRichlist({ ...index.reader, look: lookAtRichlist(database, index.tables, index.head) });
+    const look = lookAtRichlist(database, index.tables, index.head);
+    return {
+      questions: askRichlist({ ...index.reader, look }),
+      look: () => look().then(() => index.head.position.height),
+    };
   },
 };
 
@@ -158,11 +168,108 @@ const nft: Kind = {
   async replica(database, prefix) {
     const { index } = await openNft(database, prefix);
     const look = lookAtNfts(database, index.tables, index.head).atChain;
-    return askNft({ ...index.reader, look });
+    return {
+      questions: askNft({ ...index.reader, look }),
+      look: () => look().then(() => index.head.cursor.height),
+    };
   },
 };
 
 for (const [name, kind] of Object.entries({ richlist, nft })) {
+  describe(`answers while the tables of ${name} are being written`, function () {
+    this.timeout(400_000);
+    let database: Database;
+    let prefix: string;
+    let fault: Fault = () => {};
+    /** By height. */
+    const states: Record<string, unknown>[] = [];
+
+    const open = () => kind.open(database, prefix, (point) => fault(point));
+    const merge = () =>
+      mergeAll(
+        database,
+        kind.merged.map((table) => `${prefix}_${name}.${table}`),
+      );
+
+    before(async () => {
+      [database, prefix] = [await testDatabase(), uniquePrefix()];
+      const process = await open();
+      await process.recover();
+      for (let height = common; height <= top; height++) {
+        await process.write(height);
+        states[height] = await answersTo(process.questions);
+      }
+    });
+
+    beforeEach(() => {
+      fault = () => {};
+    });
+
+    it('are those of the block before, at every point of a write', async () => {
+      const process = await open();
+      await process.recover();
+      await process.unwind(common);
+      const replica = await kind.replica(database, prefix);
+      await replica.look();
+      const points: string[] = [];
+      fault = async (point) => {
+        points.push(point);
+        // From then on its blocks are there.
+        if (points.includes('written')) return;
+        await merge();
+        for (const questions of [process.questions, replica.questions])
+          assert.deepEqual(await answersTo(questions), states[common], points.join(', '));
+      };
+      await process.write(top);
+      fault = () => {};
+      assert.ok(points.length > 5, points.join(', '));
+      assert.equal(await replica.look(), top);
+      for (const questions of [process.questions, replica.questions])
+        assert.deepEqual(await answersTo(questions), states[top]);
+    });
+
+    it('are those of the block before where a write was killed, and the writer stays away', async () => {
+      const process = await open();
+      for (let kill = 0; ; kill++) {
+        await process.recover();
+        await process.unwind(common);
+        const replica = await kind.replica(database, prefix);
+        let point = 0;
+        fault = () => {
+          if (point === kill) throw new Error('killed');
+          point += 1;
+        };
+        const isKilled = await process.write(top).then(
+          () => false,
+          () => true,
+        );
+        fault = () => {};
+        if (!isKilled) break;
+        await merge();
+        const height = await replica.look();
+        assert.deepEqual(await answersTo(replica.questions), states[height], `killed at ${kill}`);
+      }
+    });
+
+    it('are those of a block where nobody has looked since, however much was written', async () => {
+      const process = await open();
+      await process.recover();
+      await process.unwind(common);
+      for (const question of Object.keys(process.questions)) {
+        await process.unwind(common);
+        const replica = await kind.replica(database, prefix);
+        await replica.look();
+        for (let height = common + 1; height <= top; height++) {
+          await process.write(height);
+          await merge();
+        }
+        const answer = await replica.questions[question]?.();
+        const known = [states[common], states[top]].map((state) => JSON.stringify(state?.[question]));
+        assert.ok(known.includes(JSON.stringify(answer)), `${question}: ${JSON.stringify(answer)}`);
+      }
+    });
+  });
+
   describe(`answers while the tables of ${name} are being cut`, function () {
     this.timeout(400_000);
     let database: Database;
@@ -191,7 +298,7 @@ for (const [name, kind] of Object.entries({ richlist, nft })) {
       await fill();
       states = [await answersTo(process.questions), after];
       assert.notDeepEqual(states[0], states[1]);
-      replica = await kind.replica(database, prefix);
+      replica = (await kind.replica(database, prefix)).questions;
     });
 
     it('are refused or whole, from every point of the cut on', async () => {

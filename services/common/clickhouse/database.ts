@@ -55,6 +55,17 @@ export interface Database {
 /** ClickHouse's error code for a query that ran past max_execution_time. */
 export const timeoutExceeded = '159';
 
+/** ClickHouse's error code for a query that its own `throwIf` has ended. */
+export const thrownIf = '395';
+
+/**
+ * Rows that an answer needs were replaced by newer ones before it was read; the statement found so itself, by its
+ * `throwIf`. Read again from where the tables are by now.
+ */
+export class Overtaken extends Error {
+  override name = 'Overtaken';
+}
+
 /** The query or insert did not finish before its deadline. */
 export class QueryTimeout extends Error {
   override name = 'QueryTimeout';

@@ -3,12 +3,14 @@ import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { messageOf, UserError } from '../errors.js';
 import {
   type Database,
+  Overtaken,
   type Params,
   parseLines,
   QueryTimeout,
   readAll,
   type StatementOptions,
   secondsLeft,
+  thrownIf,
   timeoutExceeded,
 } from './database.js';
 import { createTurns } from './turns.js';
@@ -123,5 +125,7 @@ async function dropLeftovers(client: ClickHouseClient): Promise<void> {
 
 function asKnownError(error: unknown, name: string): unknown {
   const code = (error as { code?: unknown }).code;
-  return code === timeoutExceeded ? new QueryTimeout(`${name} ran out of time`, { cause: error }) : error;
+  if (code === timeoutExceeded) return new QueryTimeout(`${name} ran out of time`, { cause: error });
+  if (code === thrownIf) return new Overtaken(`${name} was overtaken`, { cause: error });
+  return error;
 }

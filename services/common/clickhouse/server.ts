@@ -3,12 +3,14 @@ import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import {
   type Database,
   DatabaseUnavailable,
+  Overtaken,
   type Params,
   parseLines,
   QueryTimeout,
   readAll,
   type StatementOptions,
   secondsLeft,
+  thrownIf,
   timeoutExceeded,
 } from './database.js';
 
@@ -67,6 +69,8 @@ export function openServer(options: ServerOptions): Database {
     } catch (error) {
       if ((error as { code?: unknown }).code === timeoutExceeded)
         throw new QueryTimeout(`${statement.name} ran out of time`, { cause: error });
+      if ((error as { code?: unknown }).code === thrownIf)
+        throw new Overtaken(`${statement.name} was overtaken`, { cause: error });
       const code = String((error as { code?: unknown }).code);
       if (unreachable.test(code) || unreachable.test(String(error))) {
         throw new DatabaseUnavailable(`${statement.name}: the ClickHouse server does not answer`, {

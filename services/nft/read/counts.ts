@@ -1,3 +1,4 @@
+import { atEnd } from './present.js';
 import type { Reading } from './reader.js';
 
 /** How many tokens somebody has in a collection. */
@@ -6,8 +7,8 @@ export interface Holding {
   readonly n: number;
 }
 
-/** The count at the end of the chain that is read; see the schema on `before`. */
-const countAtEnd = `if(countIf(c.at <= {end:UInt64}) > 0, argMaxIf(c.n, c.at, c.at <= {end:UInt64}), argMin(c.before, c.at))`;
+/** The count at the end of the chain that is read. */
+const countAtEnd = atEnd('c', 'argMaxIf(c.n, c.at, c.at <= {end:UInt64})', 'argMin(c.before, c.at)');
 
 /**
  * What an account holds, by collection; only what it holds now.

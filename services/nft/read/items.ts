@@ -116,7 +116,7 @@ function readWindow(
   const { where, params } = partOf(of, from);
   const order = orderBy(from.descending);
   return database.rows<Settled>(
-    `SELECT height, id_key, collection, toBool(${present}) AS there, count() AS n FROM (SELECT list, scope, height, id_key, collection, gone, was, at FROM ${tables.of('items')} WHERE ${where} ORDER BY ${order} LIMIT {rows:UInt64}) AS i GROUP BY list, scope, height, id_key, collection ORDER BY ${order}`,
+    `SELECT height, id_key, collection, toBool(${present}) AS there, count() AS n FROM (SELECT list, scope, height, id_key, collection, gone, was, base, at FROM ${tables.of('items')} WHERE ${where} ORDER BY ${order} LIMIT {rows:UInt64}) AS i GROUP BY list, scope, height, id_key, collection ORDER BY ${order}`,
     { ...params, end, rows },
     { name: `nft.items_${of.list}`, ...call },
   );

@@ -92,7 +92,7 @@ async function restoreTokens(
       ['jobs', jobs.map((job) => JSON.stringify(job))],
       ['tokens', [...states.values()].map((row) => JSON.stringify(row))],
       // Nothing of them is above the cursor.
-      ['items', itemLines(rows, await lookUpEditions(database, tables, scopes))],
+      ['items', itemLines(rows, await lookUpEditions(database, tables, scopes), end)],
     ],
     fault,
   );
@@ -132,7 +132,7 @@ async function restoreCounts(
     const rows = some.map((place) => {
       const n = found.get(nameOf(place)) ?? 0;
       const owner = ownerIn(editions, place.owner);
-      return JSON.stringify({ owner, collection: place.collection, n, before: n, at: end });
+      return JSON.stringify({ owner, collection: place.collection, n, before: n, at: end, base: end });
     });
     await insertInto(database, tables, 'counts', rows, fault);
   }

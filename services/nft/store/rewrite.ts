@@ -63,7 +63,7 @@ async function rewriteSome(
       const rows = items.map(({ scope, ...item }) => {
         const to = old.get(scope) as { key: string; name: string };
         if (item.list === family) found.set(to.key, (found.get(to.key) ?? 0) + 1);
-        return JSON.stringify({ ...item, scope: to.name, gone: false, was: true, at });
+        return JSON.stringify({ ...item, scope: to.name, gone: false, was: true, at, base: at });
       });
       await insertAll(database, tables, [['items', rows]], fault);
     }
@@ -121,7 +121,7 @@ async function countRows(
     { name: 'nft.read_edition_counts', priority: 'write' },
   );
   const rows = held.map(({ owner, collection, n }) =>
-    JSON.stringify({ owner: owners.get(owner)?.name, collection, n, before: n, at }),
+    JSON.stringify({ owner: owners.get(owner)?.name, collection, n, before: n, at, base: at }),
   );
   return ['counts', rows];
 }

@@ -16,8 +16,9 @@ const lines = (rows: Iterable<object>): string[] => Array.from(rows, (row) => JS
  *
  * @param version of the rows that the chain's place does not version.
  * @param editions of the lists that the batch touches.
+ * @param base the cursor's place before the batch.
  */
-export function rowsOf(batch: Batch, version: number, editions: Editions): TableRows[] {
+export function rowsOf(batch: Batch, version: number, editions: Editions, base: number): TableRows[] {
   const changes = lines(batch.changes);
   const shown = [...batch.shown.values()];
   return [
@@ -28,21 +29,26 @@ export function rowsOf(batch: Batch, version: number, editions: Editions): Table
     ['births', lines(batch.births)],
     ['classes', lines(batch.classes)],
     ['tokens', lines([...batch.tokens.values()].map(({ state, ...place }) => ({ ...place, ...state })))],
-    ['items', itemLines(batch.items.values(), editions)],
+    ['items', itemLines(batch.items.values(), editions, base)],
     [
       'counts',
-      lines([...batch.counts.values()].map((row) => ({ ...row, owner: ownerIn(editions, row.owner) }))),
+      lines([...batch.counts.values()].map((row) => ({ ...row, owner: ownerIn(editions, row.owner), base }))),
     ],
     ['asks', lines(batch.asks)],
     ...shownRows(shown, version),
   ];
 }
 
-/** Items under the names that their lists have in the table. */
-export const itemLines = (items: Iterable<ItemRow>, editions: Editions): string[] =>
-  Array.from(items, (row) =>
-    JSON.stringify({ ...row, scope: nameIn(editions, { family: familyOf(row.list), scope: row.scope }) }),
-  );
+/**
+ * Items under the names that their lists have in the table.
+ *
+ * @param base the cursor's place that `was` is true of.
+ */
+export const itemLines = (items: Iterable<ItemRow>, editions: Editions, base: number): string[] =>
+  Array.from(items, (row) => {
+    const scope = nameIn(editions, { family: familyOf(row.list), scope: row.scope });
+    return JSON.stringify({ ...row, scope, base });
+  });
 
 /** Rows that show collections. */
 export function shownRows(shown: readonly ShownCollection[], version: number): TableRows[] {

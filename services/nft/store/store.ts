@@ -119,7 +119,7 @@ export function createNftStore(options: StoreOptions): NftStore {
       await slice();
     }
     const { editions } = known;
-    await insertAll(database, tables, rowsOf(batch, nextVersion(), editions), fault);
+    await insertAll(database, tables, rowsOf(batch, nextVersion(), editions, endOf(cursor.height)), fault);
     const { height, hash } = blocks.at(-1) as NftBlock;
     const due = await tallies.add(batch.items.values(), editions);
     const counts = await rewriteLists({ database, tables, fault, editions, at: endOf(height) }, due);

@@ -1,5 +1,6 @@
 import type { Call } from '../../common/clickhouse/database.js';
 import type { Place } from '../store/stretches.js';
+import { placesBefore, readLaterChanges } from './later.js';
 import type { Reader } from './reader.js';
 
 /** What to read of a token's list. */
@@ -27,12 +28,41 @@ const [fewest, most] = [64, 16_384];
  */
 const [rowsOver, mostOver, growth] = [8_192, 524_288, 8];
 
-/**
- * Reads holders in the order of the list. No FINAL: rows are read as they stand, and those of
- * one place are added up.
- */
+/** Reads holders in the order of the list, as they were after a change. */
 export async function readPlaces(reader: Reader, request: PlacesRequest, call: Call): Promise<Place[]> {
-  const wanted = request.skip + request.limit;
+  const { token, descending, skip, upTo } = request;
+  const wanted = skip + request.limit;
+  const newest: Place[] = [];
+  let { from } = request;
+  for (let missing = wanted; ; ) {
+    const read = await readNewest(reader, { ...request, from }, missing, call);
+    for (const place of read.places) newest.push(place);
+    // After the rows: whoever was moved in them is told.
+    const changes = await readLaterChanges(reader, token, { above: upTo }, call);
+    const places = placesBefore(newest, changes, { from: request.from, to: read.to, descending });
+    if (read.to === undefined || places.length >= wanted) return places.slice(skip, wanted);
+    missing = wanted - places.length;
+    from = { ...read.to, inclusive: false };
+  }
+}
+
+/** Some holders of a list. */
+interface NewestPlaces {
+  readonly places: Place[];
+  /** They are all that there are up to here; undefined for the list's end. */
+  readonly to: Place | undefined;
+}
+
+/**
+ * Reads at least so many holders, unless the list ends before, with the newest rows that there
+ * are. No FINAL: rows are read as they stand, and those of one place are added up.
+ */
+async function readNewest(
+  reader: Reader,
+  request: PlacesRequest,
+  wanted: number,
+  call: Call,
+): Promise<NewestPlaces> {
   const rows_at_once = Math.max(fewest, Math.min(most, 2 * wanted + 32));
   const rows = await readRows(reader, request, rows_at_once, call);
   const groups = groupRows(rows);
@@ -40,17 +70,19 @@ export async function readPlaces(reader: Reader, request: PlacesRequest, call: C
   // Other rows of the last place may have been cut off.
   if (!isEnd) groups.pop();
   const places = groups.flatMap(({ sum, ...place }) => (sum > 0 ? [place] : []));
+  if (isEnd) return { places, to: undefined };
   let last: Place | undefined = groups.at(-1);
   let from = request.from;
-  for (let over = rowsOver; !isEnd && places.length < wanted; over = Math.min(mostOver, over * growth)) {
+  for (let over = rowsOver; places.length < wanted; over = Math.min(mostOver, over * growth)) {
     if (last !== undefined) from = { ...last, inclusive: false };
     last = await readPlaceAfter(reader, { ...request, from }, over, call);
     const missing = wanted - places.length;
-    for (const place of await readBetween(reader, { ...request, from }, last, missing, call))
-      places.push(place);
+    const between = await readBetween(reader, { ...request, from }, last, missing, call);
+    for (const place of between) places.push(place);
+    if (between.length === missing) return { places, to: places.at(-1) };
     if (last === undefined) break;
   }
-  return places.slice(request.skip, wanted);
+  return { places, to: last };
 }
 
 interface Row {
@@ -61,15 +93,15 @@ interface Row {
 const placeOf = ({ place, account }: Row): Place => ({ shortfall: BigInt(place), account });
 
 /** The condition for a part of a list, from a place on and up to another one, which is included. */
-function partOf({ token, from, descending, upTo }: PlacesRequest, to?: Place) {
+function partOf({ token, from, descending }: PlacesRequest, to?: Place) {
   const [beyond, before] = descending ? ['<', '>'] : ['>', '<'];
   // Not as a comparison of tuples: of that the primary key uses the first part only.
   const bound = (name: string, over: string, orEqual: string): string =>
     ` AND (shortfall ${over} {${name}:UInt256} OR (shortfall = {${name}:UInt256} AND account ${over}${orEqual} {${name}_account:String}))`;
   return {
-    where: `token = {token:String} AND ord <= {upTo:UInt64}${from === undefined ? '' : bound('from', beyond, from.inclusive ? '=' : '')}${to === undefined ? '' : bound('to', before, '=')}`,
+    where: `token = {token:String}${from === undefined ? '' : bound('from', beyond, from.inclusive ? '=' : '')}${to === undefined ? '' : bound('to', before, '=')}`,
     params: {
-      ...{ token, upTo },
+      token,
       ...(from === undefined ? {} : { from: String(from.shortfall), from_account: from.account }),
       ...(to === undefined ? {} : { to: String(to.shortfall), to_account: to.account }),
     },

@@ -1,24 +1,35 @@
 import type { Call } from '../../common/clickhouse/database.js';
 import type { Stretch } from '../store/stretches.js';
+import { readLaterChanges, stretchesBefore } from './later.js';
 import type { Reader } from './reader.js';
 
-/**
- * The stretches of a token's list, in its order. While a batch is being written a newer row
- * may stand where an older one was: then the newer is the best there is.
- */
+/** The stretches of a token's list as they were after a change, in the list's order. */
 export async function readStretches(
-  { database, tables }: Reader,
+  reader: Reader,
   token: string,
   upTo: number,
   call: Call,
 ): Promise<Stretch[]> {
-  const newest = 'if(r.ord <= {upTo:UInt64}, (1, toInt64(r.ord)), (0, -toInt64(r.ord)))';
-  const rows = await database.rows<{ place: string; account: string; n: number }>(
-    `SELECT toString(shortfall) AS place, account, argMax(r.holder_count, ${newest}) AS n FROM ${tables.of('ranks')} AS r WHERE token = {token:String} GROUP BY shortfall, account HAVING NOT argMax(r.gone, ${newest}) ORDER BY shortfall, account`,
+  const { database, tables } = reader;
+  const rows = await database.rows<{
+    place: string;
+    account: string;
+    n: number;
+    isGone: boolean;
+    at: number;
+  }>(
+    `SELECT toString(shortfall) AS place, account, argMax(r.holder_count, r.ord) AS n, argMax(r.gone, r.ord) AS isGone, max(r.ord) AS at FROM ${tables.of('ranks')} AS r WHERE token = {token:String} GROUP BY shortfall, account HAVING NOT isGone OR at > {upTo:UInt64} ORDER BY shortfall, account`,
     { token, upTo },
     { name: 'richlist.stretches', ...call },
   );
-  return rows.map(({ place, account, n }) => ({ shortfall: BigInt(place), account, count: n }));
+  const stretches = rows
+    .filter(({ isGone }) => !isGone)
+    .map(({ place, account, n }) => ({ shortfall: BigInt(place), account, count: n }));
+  // Every row of a batch carries the number of its last change of the token: the ranks are those of then.
+  const newest = rows.reduce((latest, { at }) => Math.max(latest, at), 0);
+  if (newest <= upTo) return stretches;
+  const changes = await readLaterChanges(reader, token, { above: upTo, upTo: newest }, call);
+  return stretchesBefore(stretches, changes);
 }
 
 /** Where to begin reading to reach an item by its offset, and how many to skip there. */
