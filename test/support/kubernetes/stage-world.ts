@@ -119,6 +119,7 @@ export async function startStageWorld(): Promise<StageWorld> {
   });
   const operator = await startOperatorProcess(space, {
     CLICKHOUSE_URL: tables.url,
+    CLICKHOUSE_DATABASE: prefix,
     // Nothing here is about leadership, which a busy machine would take away.
     LEADER_LEASE_SECONDS: '60',
   });
