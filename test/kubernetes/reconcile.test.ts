@@ -249,6 +249,13 @@ describe('the operator makes of a program what it shall be', function () {
     }, 'the score CronJob to go on');
   });
 
+  it('tells of Jobs whose tables it does not read', async () => {
+    const clickhouse = { secretRef: { name: 'clickhouse' }, database: 'elsewhere' };
+    await space.create(sampleProgram('elsewhere', { clickhouse }));
+    await reason('elsewhere', 'Degraded', 'OtherTables');
+    await reason('elsewhere', 'Ready', 'OtherTables');
+  });
+
   it('tells of a bad policy, and of a ConfigMap that is not there, and starts no Jobs', async () => {
     await space.create(
       sampleProgram('bad-policy', {

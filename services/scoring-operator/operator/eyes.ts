@@ -22,6 +22,7 @@ import { openProgram } from '../program/open.js';
 import { type Program, programOf } from '../program/program.js';
 import { readRuns, readTxs, type Source } from '../store/read.js';
 import type { Run, StageTx } from '../store/rows.js';
+import { scoringDatabase } from '../tables.js';
 import { paths } from './children.js';
 import type { Look, Problem, SignerLook } from './look.js';
 import { type Endpoints, ownEndpoints, ownPolicy, programFile } from './program-file.js';
@@ -132,6 +133,22 @@ export function checkedProgram(file: Resolved['file']): Program {
     if (error instanceof UserError) throw lasting('InvalidProgram', error.message);
     throw error;
   }
+}
+
+/**
+ * Checks that the operator reads the tables that the Jobs of a program write: of others it would never see a list that
+ * was read back, and no stage would be finalized.
+ *
+ * @param database_name of the tables that the operator reads.
+ * @throws ProblemError
+ */
+export function checkTables({ spec }: ScoringProgram, database_name: string): void {
+  const written = scoringDatabase(spec.clickhouse.database);
+  if (written !== database_name)
+    throw lasting(
+      'OtherTables',
+      `the Jobs write to the database ${written} and the operator reads ${database_name}: spec.clickhouse.database and the operator's CLICKHOUSE_DATABASE must be the same`,
+    );
 }
 
 /** Connects to everything that a program reads. @throws ProblemError */

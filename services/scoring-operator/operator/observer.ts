@@ -2,6 +2,7 @@ import { messageOf } from '../../common/errors.js';
 import { sleep } from '../../common/lifecycle.js';
 import {
   checkedProgram,
+  checkTables,
   hashOfFile,
   type OpenEyes,
   openEyes,
@@ -42,6 +43,7 @@ export function createObserver(sight: Sight, onLook: (key: string) => void): Obs
   const look = async (one: Watched): Promise<Seen> => {
     const { program } = one;
     try {
+      checkTables(program, sight.database_name);
       const resolved: Resolved = await resolveProgram(sight.api, program);
       const checked = checkedProgram(resolved.file);
       const { address } = program.spec.signer;

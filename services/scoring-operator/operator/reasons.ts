@@ -44,6 +44,7 @@ export const reasons = [
   // What a person has to put right.
   'InvalidProgram',
   'InvalidPolicy',
+  'OtherTables',
   'ConfigMapMissing',
   'SecretMissing',
   'JobNotStarting',
