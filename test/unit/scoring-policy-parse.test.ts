@@ -149,8 +149,14 @@ rules:
       }
     assert.match(mistakesOf('version: 1\nname: n\nrules: [{ kind: luck, name: a }]').join('\n'), /"luck"/);
   });
-  it('never shows the words of a mnemonic, however they are written', () => {
-    const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow'.split(' ');
+  for (const [what, phrase] of Object.entries({
+    right: 'legal winner thank year wave sausage worth useful legal winner thank yellow',
+    misspelt: 'legal winner thank yearr wave sausage worth useful legal winer thank yellow',
+  })) {
+    it(`never shows the words of a mnemonic, however they are written (${what})`, () =>
+      neverShows(phrase.split(' ')));
+  }
+  function neverShows(words: readonly string[]): void {
     const writings = [
       words.join('\n'),
       words.join('\r\n'),
@@ -187,7 +193,8 @@ rules:
             assert.equal(message.includes(word), false, `${written}: ${message}`);
         }
       }
-    // Words alone are no mnemonic: what is wrong has to be seen.
+  }
+  it('shows words that are no mnemonic: what is wrong has to be seen', () => {
     assert.match(
       mistakesOf(
         'version: 1\nname: n\nexclude: [legal, winner]\nrules: [{kind: transactions, name: a}]',

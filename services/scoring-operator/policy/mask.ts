@@ -1,7 +1,7 @@
 import { wordlists } from 'ethers';
 
-/** As many words as the shortest mnemonic has. */
-const leastWords = 12;
+/** As many words as the shortest mnemonic has, and how many of so many in a row are on its list: two may be misspelt. */
+const [leastWords, leastKnown] = [12, 10];
 
 /** A text with whatever may be a key in it left out: 64 hex digits or more, and the words of a mnemonic. */
 export function withoutKeys(text: string): string {
@@ -22,15 +22,14 @@ export function jsonWithoutKeys(value: unknown): string {
 /** The same of messages of which each may quote one word of a mnemonic, such as those about the items of a list. */
 export function messagesWithoutKeys(messages: readonly string[]): string[] {
   const masked = messages.map(withoutKeys);
-  const quoted = /"([a-z]{3,8})"/gi;
+  const quoted = /"([a-z]{2,10})"/gi;
   const known = masked
     .flatMap((message) => [...message.matchAll(quoted)])
     .filter(([, word]) => isKnown(word));
-  if (known.length < leastWords) return masked;
+  if (known.length < leastKnown) return masked;
+  // The others too: one may be of it, misspelt.
   return masked.map((message) =>
-    message.replaceAll(quoted, (all, word: string) =>
-      isKnown(word) ? '(a word that is not shown: it may be of a mnemonic)' : all,
-    ),
+    message.replaceAll(quoted, '(a word that is not shown: it may be of a mnemonic)'),
   );
 }
 
@@ -47,30 +46,32 @@ function withoutMnemonics(text: string): string {
   let [result, from] = ['', 0];
   for (const words of neighbours(plain)) {
     const [first, last] = [words[0], words.at(-1)];
-    if (first === undefined || last === undefined || mostKnown(words) < leastWords) continue;
+    if (first === undefined || last === undefined || mostKnown(words) < leastKnown) continue;
     result += `${text.slice(from, first.start)}(words that are not shown: they may be a mnemonic)`;
     from = last.end;
   }
   return result + text.slice(from);
 }
 
-/** Words in a row that are as long as those of mnemonics. */
+/** Words in a row that are as long as those of mnemonics, or those misspelt. */
 function neighbours(text: string): Word[][] {
   const rows: Word[][] = [[]];
   for (const { 0: word, index } of text.matchAll(/\p{L}+/gu)) {
-    if (/^[a-z]{3,8}$/i.test(word)) rows.at(-1)?.push({ word, start: index, end: index + word.length });
+    if (/^[a-z]{2,10}$/i.test(word)) rows.at(-1)?.push({ word, start: index, end: index + word.length });
     else rows.push([]);
   }
   return rows;
 }
 
-/** The most words in a row that are on the English list. */
+/** The most of so many words in a row that are on the English list; 0 where there are fewer words. */
 function mostKnown(words: readonly Word[]): number {
-  let [most, row] = [0, 0];
-  for (const { word } of words) {
-    row = isKnown(word) ? row + 1 : 0;
-    most = Math.max(most, row);
-  }
+  const known = words.map(({ word }) => (isKnown(word) ? 1 : 0) as number);
+  let most = 0;
+  for (let end = leastWords; end <= known.length; end++)
+    most = Math.max(
+      most,
+      known.slice(end - leastWords, end).reduce((sum, one) => sum + one, 0),
+    );
   return most;
 }
 
