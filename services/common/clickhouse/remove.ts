@@ -20,24 +20,13 @@ export interface RemoveOptions<Name extends string> {
  * @param params of the condition's placeholders.
  * @returns how many rows were removed.
  */
-export async function removeRows<Name extends string>(
-  { database, tables, name, fault, onRemove }: RemoveOptions<Name>,
+export function removeRows<Name extends string>(
+  options: RemoveOptions<Name>,
   table: Name,
   condition: string,
   params: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const options = { name, priority: 'write' as const };
-  const [found] = await database.rows<{ n: number }>(
-    `SELECT count() AS n FROM ${tables.of(table)} WHERE ${condition}`,
-    params,
-    options,
-  );
-  if (found === undefined || found.n === 0) return 0;
-  await onRemove?.();
-  await fault(`remove ${table}`);
-  // Lightweight: it marks rows, where ALTER TABLE DELETE would write whole parts anew.
-  await database.command(`DELETE FROM ${tables.removable(table)} WHERE ${condition}`, params, options);
-  return found.n;
+  return removeFromAll(options, [[table, condition]], params);
 }
 
 /**
@@ -48,11 +37,11 @@ export async function removeRows<Name extends string>(
  * @returns how many rows were removed.
  */
 export async function removeFromAll<Name extends string>(
-  options: RemoveOptions<Name>,
+  { database, tables, name, fault, onRemove }: RemoveOptions<Name>,
   conditions: readonly (readonly [Name, string])[],
   params: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const { database, tables, name } = options;
+  const options = { name, priority: 'write' as const };
   const found = await database.rows<{ name: Name; n: number }>(
     conditions
       .map(
@@ -60,11 +49,18 @@ export async function removeFromAll<Name extends string>(
       )
       .join(' UNION ALL '),
     params,
-    { name, priority: 'write' },
+    options,
   );
-  const filled = new Set(found.filter(({ n }) => n > 0).map((row) => row.name));
+  const counts = new Map(found.map((row) => [row.name, row.n]));
   let removed = 0;
-  for (const [table, where] of conditions)
-    if (filled.has(table)) removed += await removeRows(options, table, where, params);
+  for (const [table, where] of conditions) {
+    const n = counts.get(table) ?? 0;
+    if (n === 0) continue;
+    await onRemove?.();
+    await fault(`remove ${table}`);
+    // Lightweight: it marks rows, where ALTER TABLE DELETE would write whole parts anew.
+    await database.command(`DELETE FROM ${tables.removable(table)} WHERE ${where}`, params, options);
+    removed += n;
+  }
   return removed;
 }
