@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import type { experimental } from '@grpc/grpc-js';
 import { messageOf, UserError } from '../errors.js';
@@ -17,8 +16,6 @@ type Contents = { readonly [Name in keyof CertificateFiles]: Buffer };
 
 /** Certificates that are read again when their files change. */
 export interface Certificates extends experimental.CertificateProvider {
-  /** Looks at the files now; for callers that cannot wait. */
-  reload(): Promise<void>;
   close(): void;
 }
 
@@ -40,7 +37,7 @@ export function watchCertificates(
   files: CertificateFiles,
   { reload_ms, log, onUse }: WatchOptions,
 ): Certificates {
-  let current = readAtOnce(files);
+  let current = readAll(files);
   onUse(expiryOf(current, files));
   let complaint = '';
   const caListeners = new Set<experimental.CaCertificateUpdateListener>();
@@ -49,9 +46,9 @@ export function watchCertificates(
   const ca = () => ({ caCertificate: current.ca });
   const identity = () => ({ certificate: current.certificate, privateKey: current.key });
 
-  const reload = async (): Promise<void> => {
+  const reload = (): void => {
     try {
-      const found = await readAll(files);
+      const found = readAll(files);
       if (isSame(found, current)) return;
       const expires_at = expiryOf(found, files);
       current = found;
@@ -70,7 +67,6 @@ export function watchCertificates(
   timer.unref();
 
   return {
-    reload,
     close: () => clearInterval(timer),
     addCaCertificateListener: (listener) => {
       caListeners.add(listener);
@@ -88,7 +84,8 @@ export function watchCertificates(
 
 const names = ['certificate', 'key', 'ca'] as const;
 
-function readAtOnce(files: CertificateFiles): Contents {
+/** A few kB, once in a while: reading them holds nothing up. @throws UserError that names the file. */
+function readAll(files: CertificateFiles): Contents {
   const [certificate, key, ca] = names.map((name) => {
     try {
       return readFileSync(files[name]);
@@ -96,11 +93,6 @@ function readAtOnce(files: CertificateFiles): Contents {
       throw new UserError(`${files[name]} cannot be read: ${messageOf(error)}`, { cause: error });
     }
   });
-  return { certificate, key, ca } as Contents;
-}
-
-async function readAll(files: CertificateFiles): Promise<Contents> {
-  const [certificate, key, ca] = await Promise.all(names.map((name) => readFile(files[name])));
   return { certificate, key, ca } as Contents;
 }
 
