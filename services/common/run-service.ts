@@ -87,7 +87,7 @@ export async function runService<Config extends ServiceConfig>(
         grace_ms: config.SHUTDOWN_GRACE_MS,
         drain: () => {
           readiness = () => ({ ready: false, reason: 'stopping' });
-          health?.drain();
+          health?.look();
         },
       };
     }),

@@ -8,8 +8,8 @@ import { plainTransport } from './transport.js';
 /** A gRPC server that has nothing but the health check. */
 export interface HealthServer {
   readonly port: number;
-  /** Says from now on that no service is ready. */
-  drain(): void;
+  /** Looks at the readiness now, for callers who are told without delay. */
+  look(): void;
   close(): Promise<void>;
 }
 
@@ -27,10 +27,9 @@ export async function serveHealth(
   services: Readonly<Record<string, Readiness>>,
 ): Promise<HealthServer> {
   const health = new HealthImplementation({ '': 'SERVING' });
-  let isDraining = false;
   const look = (): void => {
     for (const [name, readiness] of Object.entries(services))
-      health.setStatus(name, !isDraining && readiness().ready ? 'SERVING' : 'NOT_SERVING');
+      health.setStatus(name, readiness().ready ? 'SERVING' : 'NOT_SERVING');
   };
   look();
   const server = new Server();
@@ -39,10 +38,7 @@ export async function serveHealth(
   const timer = setInterval(look, look_ms);
   return {
     port: bound,
-    drain: () => {
-      isDraining = true;
-      look();
-    },
+    look,
     close: async () => {
       clearInterval(timer);
       server.forceShutdown();
