@@ -1,12 +1,11 @@
 import { asBoolean, asInteger, asOneOf, type Settings, type ValuesOf } from '../common/config.js';
 import {
   chainSettings,
-  databaseSettings,
   logSettings,
   nodeSettings,
-  probeSettings,
+  programSettings,
   serverSettings,
-  transportSettings,
+  tableSettings,
 } from '../common/settings.js';
 
 /** What only the block service is told. */
@@ -53,7 +52,7 @@ export const blockOwnSettings = {
 /** Every setting of the block service. */
 export const blockSettings = {
   ...logSettings,
-  ...databaseSettings,
+  ...tableSettings,
   ...chainSettings,
   ...nodeSettings,
   ...serverSettings,
@@ -67,7 +66,7 @@ export const blockSettings = {
 } satisfies Settings;
 
 /** Those, and what only a process of its own is told. */
-export const blockProgramSettings = { ...blockSettings, ...probeSettings, ...transportSettings };
+export const blockProgramSettings = { ...blockSettings, ...programSettings };
 
 export type BlockConfig = ValuesOf<typeof blockSettings>;
 

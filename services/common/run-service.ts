@@ -9,16 +9,15 @@ import { type Readiness, serveOps } from './ops.js';
 import { startOnceReachable } from './reachable.js';
 import { serveHealth } from './rpc/health.js';
 import { openTransport, type Transport } from './rpc/transport.js';
-import type { transportSettings } from './settings.js';
+import type { programSettings } from './settings.js';
 import { startTogether } from './start-together.js';
 
 /** What every service with tables is told. */
-export interface ServiceConfig extends DatabaseConfig, ValuesOf<typeof transportSettings> {
+export interface ServiceConfig extends DatabaseConfig, ValuesOf<typeof programSettings> {
   readonly LOG_LEVEL: Log['level'];
   readonly HOST: string;
   readonly GRPC_PORT: number;
   readonly OPS_PORT: number;
-  readonly HEALTH_PORT: number | '';
   readonly DRAIN_MS: number;
   readonly SHUTDOWN_GRACE_MS: number;
 }

@@ -38,7 +38,7 @@ export const logSettings = {
   },
 } satisfies Settings;
 
-/** Where the tables are. */
+/** Which database holds the tables. */
 export const databaseSettings = {
   DATA_DIR: {
     doc: 'Folder of the embedded ClickHouse and of what else must survive a restart. One process may have it open.',
@@ -72,16 +72,21 @@ export const databaseSettings = {
     default: 'weft',
     parse: asIdentifier,
   },
-  MIGRATIONS: {
-    doc: 'Whether tables are made and altered at start: apply, or check to wait until `weft migrate` has done it.',
-    default: 'apply',
-    parse: asOneOf('apply', 'check'),
-  },
   DB_DSN: {
     doc: 'Not used: named here because deployments of another indexer have it.',
     default: '',
     parse: asNoPostgres,
     secret: true,
+  },
+} satisfies Settings;
+
+/** What every program that works on tables is told. */
+export const tableSettings = {
+  ...databaseSettings,
+  MIGRATIONS: {
+    doc: 'Whether tables are made and altered at start: apply, or check to wait until `weft migrate` has done it.',
+    default: 'apply',
+    parse: asOneOf('apply', 'check'),
   },
 } satisfies Settings;
 
@@ -188,9 +193,16 @@ export const transportSettings = {
     default: '30',
     parse: asInteger(1, 86_400),
   },
+} satisfies Settings;
+
+/** What a gRPC server of a deployment with several replicas is told. */
+export const connectionSettings = {
   MAX_CONNECTION_AGE_MS: {
     doc: 'After how many milliseconds clients are asked to connect again, so that new replicas get their share of the calls; 0 for never.',
     default: '0',
     parse: asInteger(0, 86_400_000),
   },
 } satisfies Settings;
+
+/** What a service of blocks is told that runs alone in its process. */
+export const programSettings = { ...probeSettings, ...transportSettings, ...connectionSettings };

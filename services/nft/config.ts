@@ -2,13 +2,12 @@ import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
 import { consumerSettings } from '../common/consumer-settings.js';
 import {
   chainSettings,
-  databaseSettings,
   logSettings,
   nodeSettings,
-  probeSettings,
+  programSettings,
   reindexSettings,
   serverSettings,
-  transportSettings,
+  tableSettings,
 } from '../common/settings.js';
 
 /** What only the nft service is told. */
@@ -23,7 +22,7 @@ export const nftOwnSettings = {
 /** Every setting of the nft service. */
 export const nftSettings = {
   ...logSettings,
-  ...databaseSettings,
+  ...tableSettings,
   ...chainSettings,
   ...serverSettings,
   ...nftOwnSettings,
@@ -41,6 +40,6 @@ export const nftSettings = {
 } satisfies Settings;
 
 /** Those, and what only a process of its own is told. */
-export const nftProgramSettings = { ...nftSettings, ...probeSettings, ...transportSettings };
+export const nftProgramSettings = { ...nftSettings, ...programSettings };
 
 export type NftConfig = ValuesOf<typeof nftSettings>;

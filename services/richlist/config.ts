@@ -2,13 +2,12 @@ import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
 import { consumerSettings } from '../common/consumer-settings.js';
 import {
   chainSettings,
-  databaseSettings,
   logSettings,
   nodeSettings,
-  probeSettings,
+  programSettings,
   reindexSettings,
   serverSettings,
-  transportSettings,
+  tableSettings,
 } from '../common/settings.js';
 
 /** What only the richlist service is told. */
@@ -38,7 +37,7 @@ export const richlistOwnSettings = {
 /** Every setting of the richlist service. */
 export const richlistSettings = {
   ...logSettings,
-  ...databaseSettings,
+  ...tableSettings,
   ...chainSettings,
   ...serverSettings,
   ...richlistOwnSettings,
@@ -56,7 +55,7 @@ export const richlistSettings = {
 } satisfies Settings;
 
 /** Those, and what only a process of its own is told. */
-export const richlistProgramSettings = { ...richlistSettings, ...probeSettings, ...transportSettings };
+export const richlistProgramSettings = { ...richlistSettings, ...programSettings };
 
 export type RichlistConfig = ValuesOf<typeof richlistSettings>;
 

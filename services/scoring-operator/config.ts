@@ -7,16 +7,23 @@ import {
   type ValuesOf,
 } from '../common/config.js';
 import { checkTransport } from '../common/rpc/transport.js';
-import { databaseSettings, logSettings, serverSettings, transportSettings } from '../common/settings.js';
+import {
+  connectionSettings,
+  logSettings,
+  serverSettings,
+  tableSettings,
+  transportSettings,
+} from '../common/settings.js';
 import { operatorSettings } from './operator/config.js';
 import { signingSettings } from './program/config.js';
 
 /** Every setting of the scoring operator that runs alone; what it scores stands in the program's file. */
 export const scoringSettings = {
   ...logSettings,
-  ...databaseSettings,
+  ...tableSettings,
   ...serverSettings,
   ...transportSettings,
+  ...connectionSettings,
   ...signingSettings,
   SCORING_PROGRAM: {
     doc: 'Path of the program: YAML or JSON with the L1, the rollup, the contract, the policy and the rules. May be unset where KUBERNETES_OPERATOR is true.',

@@ -1,15 +1,12 @@
 import { asInteger, asText, type Settings } from '../common/config.js';
-import { databaseSettings, logSettings, transportSettings } from '../common/settings.js';
+import { logSettings, tableSettings, transportSettings } from '../common/settings.js';
 import { signingSettings } from './program/config.js';
-
-/** A Job serves nothing. */
-const { MAX_CONNECTION_AGE_MS: _, ...clientSettings } = transportSettings;
 
 /** Every setting of a Job that scores or finalizes. */
 export const jobSettings = {
   ...logSettings,
-  ...databaseSettings,
-  ...clientSettings,
+  ...tableSettings,
+  ...transportSettings,
   ...signingSettings,
   SCORING_PROGRAM: {
     doc: 'Path of the program: YAML or JSON. Either this or SCORING_PROGRAM_TEXT.',

@@ -52,7 +52,7 @@ export async function runJob(
     const phases = phasesOf[args[0] ?? ''];
     if (phases === undefined || args.length !== 1) throw new UserError('say what to do: score or finalize');
     const config = loadSettings(jobSettings, env, (values) => [
-      ...checkTransport({ ...values, MAX_CONNECTION_AGE_MS: 0 }),
+      ...checkTransport(values),
       ...((values.SCORING_PROGRAM === '') === (values.SCORING_PROGRAM_TEXT === '')
         ? ['exactly one of SCORING_PROGRAM and SCORING_PROGRAM_TEXT has to be set']
         : []),
@@ -83,7 +83,7 @@ async function pass(
   signal: AbortSignal,
 ): Promise<number> {
   const metrics = createMetrics();
-  const transport = openTransport({ ...config, MAX_CONNECTION_AGE_MS: 0 }, log, metrics);
+  const transport = openTransport(config, log, metrics);
   const database = await openDatabase({ ...config, DATA_DIR: join(config.DATA_DIR, 'scoring') });
   try {
     const opened = await openProgram(program, {

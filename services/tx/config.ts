@@ -2,13 +2,12 @@ import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
 import { consumerSettings } from '../common/consumer-settings.js';
 import {
   chainSettings,
-  databaseSettings,
   logSettings,
   nodeSettings,
-  probeSettings,
+  programSettings,
   reindexSettings,
   serverSettings,
-  transportSettings,
+  tableSettings,
 } from '../common/settings.js';
 
 /** What only the tx service is told. */
@@ -23,7 +22,7 @@ export const txOwnSettings = {
 /** Every setting of the tx service. */
 export const txSettings = {
   ...logSettings,
-  ...databaseSettings,
+  ...tableSettings,
   ...chainSettings,
   ...serverSettings,
   ...txOwnSettings,
@@ -37,6 +36,6 @@ export const txSettings = {
 } satisfies Settings;
 
 /** Those, and what only a process of its own is told. */
-export const txProgramSettings = { ...txSettings, ...probeSettings, ...transportSettings };
+export const txProgramSettings = { ...txSettings, ...programSettings };
 
 export type TxConfig = ValuesOf<typeof txSettings>;

@@ -1,11 +1,9 @@
 import { asInteger, type Settings } from '../../services/common/config.js';
 import { databaseSettings } from '../../services/common/settings.js';
 
-const { MIGRATIONS: _, ...where } = databaseSettings;
-
 /** Every setting of `weft migrate`. */
 export const migrateSettings = {
-  ...where,
+  ...databaseSettings,
   MIGRATE_WAIT_SECONDS: {
     doc: 'How long a database that does not answer is waited for, in seconds.',
     default: '120',

@@ -9,10 +9,10 @@ import {
 import { logLevels } from '../../services/common/log.js';
 import {
   chainSettings,
-  databaseSettings,
   nodeSettings,
   reindexSettings,
   serverSettings,
+  tableSettings,
 } from '../../services/common/settings.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { nftOwnSettings } from '../../services/nft/config.js';
@@ -29,7 +29,7 @@ const {
 
 /** Settings of the one-process program: those of every service, and the ports of their gRPC. */
 export const startSettings = {
-  ...databaseSettings,
+  ...tableSettings,
   ...chainSettings,
   ...nodeSettings,
   ...serverSettings,

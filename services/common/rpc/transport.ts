@@ -2,7 +2,7 @@ import { type ChannelCredentials, credentials, experimental, ServerCredentials }
 import type { RightValues, ValuesOf } from '../config.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
-import type { transportSettings } from '../settings.js';
+import type { connectionSettings, transportSettings } from '../settings.js';
 import { watchCertificates } from './certificates.js';
 
 /** How a client proves who it is, and whom it believes. */
@@ -37,13 +37,17 @@ export function checkTransport(values: RightValues<typeof transportSettings>): s
   return [`${unset.join(' and ')} not set: ${names.join(', ')} are set all three, or none`];
 }
 
-/** Opens what the settings say. @throws UserError when a file cannot be used. */
+/**
+ * Opens what the settings say; those of servers are absent where nothing is served.
+ *
+ * @throws UserError when a file cannot be used.
+ */
 export function openTransport(
-  config: ValuesOf<typeof transportSettings>,
+  config: ValuesOf<typeof transportSettings> & Partial<ValuesOf<typeof connectionSettings>>,
   log: Log,
   metrics: Metrics,
 ): Transport {
-  const max_connection_age_ms = config.MAX_CONNECTION_AGE_MS;
+  const max_connection_age_ms = config.MAX_CONNECTION_AGE_MS ?? 0;
   if (config.GRPC_TLS_CERT_FILE === '') return { ...plainTransport, max_connection_age_ms };
   const certificates = watchCertificates(
     { certificate: config.GRPC_TLS_CERT_FILE, key: config.GRPC_TLS_KEY_FILE, ca: config.GRPC_TLS_CA_FILE },
