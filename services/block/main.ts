@@ -1,18 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import type { Database } from '../common/clickhouse/database.js';
 import { prepareTables, readMigrations } from '../common/clickhouse/migrate.js';
 import { measured } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
 import type { FaultPoint } from '../common/fault.js';
-import { type Stoppable, stopAll } from '../common/lifecycle.js';
-import type { Log } from '../common/log.js';
-import type { Metrics } from '../common/metrics.js';
-import type { Readiness } from '../common/ops.js';
+import { stopAll } from '../common/lifecycle.js';
 import { isMainModule, packageRoot } from '../common/paths.js';
-import { type ServedService, serveRpc } from '../common/rpc/server.js';
-import { checkTransport, plainTransport, type Transport } from '../common/rpc/transport.js';
+import { serveRpc } from '../common/rpc/server.js';
+import { checkTransport, plainTransport } from '../common/rpc/transport.js';
 import { runService } from '../common/run-service.js';
+import type { ServiceDependencies, ServiceProcess } from '../common/service.js';
 import { type BlockConfig, blockProgramSettings, checkNode } from './config.js';
 import { createHead, type Head } from './head.js';
 import { closeNode, connectNode, ingest } from './ingest.js';
@@ -21,29 +18,17 @@ import { type BlockStore, createBlockStore } from './store.js';
 import { followTables } from './tables.js';
 import { createValidators } from './validators.js';
 
-export interface BlockDependencies {
-  readonly config: BlockConfig;
-  readonly database: Database;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  /** What gRPC listens on. */
-  readonly addresses: readonly string[];
-  /** How it talks with other processes; default: in plain text. */
-  readonly transport?: Transport | undefined;
+/** What the block service is started with. */
+export interface BlockDependencies extends ServiceDependencies<BlockConfig> {
   /** For tests: called between any two writes. */
   readonly fault?: FaultPoint;
 }
 
 /** A running block service. */
-export interface BlockProcess extends Stoppable {
-  readonly address: string;
-  /** For callers in the same process. */
-  readonly service: ServedService;
+export interface BlockProcess extends ServiceProcess {
   readonly head: Head;
   /** The chain that is followed; empty until it is known. */
   readonly chain_id: () => string;
-  /** Whether it does its work, and if not, why. Blocks that are there are served all the same. */
-  readonly readiness: Readiness;
 }
 
 /**

@@ -1,15 +1,12 @@
 import type { Endpoints } from './chain/endpoints.js';
-import type { Database } from './clickhouse/database.js';
 import type { MigrationMode } from './clickhouse/migrate.js';
 import type { FaultPoint } from './fault.js';
 import type { BlockServiceClient } from './gen/indexer/block/v1/block.js';
-import type { Stoppable } from './lifecycle.js';
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
-import type { Readiness } from './ops.js';
 import type { GenerationTables, RebuildableService } from './reindex/tables.js';
 import type { ServedService } from './rpc/server.js';
-import type { Transport } from './rpc/transport.js';
+import type { ServiceDependencies } from './service.js';
 
 /** What every service that consumes blocks is told. */
 export interface ConsumerConfig {
@@ -24,28 +21,11 @@ export interface ConsumerConfig {
 }
 
 /** What a service that consumes blocks is started with. */
-export interface ConsumerDependencies<Config> {
+export interface ConsumerDependencies<Config> extends ServiceDependencies<Config> {
   /** A client of the block service; default: one of BLOCK_SERVICE_ADDR. */
   readonly blocks?: BlockServiceClient;
-  readonly config: Config;
-  readonly database: Database;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  /** What gRPC listens on. */
-  readonly addresses: readonly string[];
-  /** How it talks with other processes; default: in plain text. */
-  readonly transport?: Transport | undefined;
   /** For tests: called between any two writes. */
   readonly fault?: FaultPoint;
-}
-
-/** A running service that consumes blocks. */
-export interface ConsumerProcess extends Stoppable {
-  /** For callers in the same process. */
-  readonly service: ServedService;
-  readonly address: string;
-  /** Whether it does its work, and if not, why. */
-  readonly readiness: Readiness;
 }
 
 /** What the tables of such a service are opened with. */
@@ -68,12 +48,14 @@ export interface ConsumerTables<Reader> extends GenerationTables {
 }
 
 /** What the handlers of such a service are made with. */
-export interface ApiOptions<Config, Tables> {
+export interface ApiOptions<Config, Tables extends ConsumerTables<unknown>> {
   readonly config: Config;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** What a call is answered from; a call that has begun keeps what it began with. */
+  /** What a call works on; a call that has begun keeps what it began with. */
   readonly current: () => Tables;
+  /** What a call is answered from: the reader of the current tables. */
+  readonly reader: () => Tables['reader'];
   /** Ends the streams when the service stops. */
   readonly stopping: AbortSignal;
 }

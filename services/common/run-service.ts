@@ -1,14 +1,14 @@
-import type { Database } from './clickhouse/database.js';
 import { type DatabaseConfig, openDatabase } from './clickhouse/open.js';
 import type { ValuesOf } from './config.js';
-import { runUntilSignal, type Stoppable } from './lifecycle.js';
+import { runUntilSignal } from './lifecycle.js';
 import { hostPort } from './listen.js';
 import { createLog, type Log } from './log.js';
-import { createMetrics, type Metrics } from './metrics.js';
+import { createMetrics } from './metrics.js';
 import { type Readiness, serveOps } from './ops.js';
 import { startOnceReachable } from './reachable.js';
 import { serveHealth } from './rpc/health.js';
-import { openTransport, type Transport } from './rpc/transport.js';
+import { openTransport } from './rpc/transport.js';
+import type { ServiceDependencies, ServiceProcess } from './service.js';
 import type { programSettings } from './settings.js';
 import { startTogether } from './start-together.js';
 
@@ -20,22 +20,6 @@ export interface ServiceConfig extends DatabaseConfig, ValuesOf<typeof programSe
   readonly OPS_PORT: number;
   readonly DRAIN_MS: number;
   readonly SHUTDOWN_GRACE_MS: number;
-}
-
-/** What a service is started with. */
-export interface ServiceDependencies<Config> {
-  readonly config: Config;
-  readonly database: Database;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly addresses: readonly string[];
-  readonly transport: Transport;
-}
-
-/** A running service. */
-export interface ServiceProcess extends Stoppable {
-  readonly address: string;
-  readonly readiness: Readiness;
 }
 
 /**

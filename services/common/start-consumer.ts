@@ -4,7 +4,6 @@ import { measured } from './clickhouse/open.js';
 import type {
   ConsumerConfig,
   ConsumerDependencies,
-  ConsumerProcess,
   ConsumerService,
   ConsumerTables,
 } from './consumer-service.js';
@@ -14,6 +13,7 @@ import { reindexService } from './reindex/rpc.js';
 import { connectRpc } from './rpc/client.js';
 import { serveRpc } from './rpc/server.js';
 import { plainTransport } from './rpc/transport.js';
+import type { ServiceProcess } from './service.js';
 import { startTogether } from './start-together.js';
 
 /**
@@ -26,7 +26,7 @@ import { startTogether } from './start-together.js';
 export function startConsumer<Config extends ConsumerConfig, Tables extends ConsumerTables<unknown>>(
   kind: ConsumerService<Config, Tables>,
   dependencies: ConsumerDependencies<Config>,
-): Promise<ConsumerProcess> {
+): Promise<ServiceProcess> {
   const { config, metrics, fault, transport = plainTransport } = dependencies;
   const log = dependencies.log.child({ service: kind.name });
   const database = measured(dependencies.database, kind.name, metrics);
@@ -62,7 +62,9 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
       },
       fault,
     });
-    const service = kind.api({ config, log, metrics, current: generations.current, stopping: signal });
+    const { current } = generations;
+    const reader = () => current().reader;
+    const service = kind.api({ config, log, metrics, current, reader, stopping: signal });
     const reindex = reindexService({ log, metrics, reindexer: generations.reindexer });
     const server = await serveRpc([service, reindex], dependencies.addresses, transport);
     stops.push(() => server.close(config.SHUTDOWN_GRACE_MS));
@@ -75,7 +77,7 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
       stopping.abort();
       await work;
     });
-    const hindrance = (): string => (ingests ? generations.current().hindrance() : lookHindrance);
+    const hindrance = (): string => (ingests ? current().hindrance() : lookHindrance);
     return {
       service,
       address: server.address,

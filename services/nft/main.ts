@@ -1,8 +1,9 @@
 import { loadSettings } from '../common/config.js';
-import type { ConsumerDependencies, ConsumerProcess, ConsumerService } from '../common/consumer-service.js';
+import type { ConsumerDependencies, ConsumerService } from '../common/consumer-service.js';
 import { isMainModule } from '../common/paths.js';
 import { checkTransport } from '../common/rpc/transport.js';
 import { runService } from '../common/run-service.js';
+import type { ServiceProcess } from '../common/service.js';
 import { startConsumer } from '../common/start-consumer.js';
 import { type NftConfig, nftProgramSettings } from './config.js';
 import { type NftTables, rebuildableNft } from './generation.js';
@@ -13,11 +14,11 @@ const nft: ConsumerService<NftConfig, NftTables> = {
   name: 'nft',
   node: ({ REST_URL, JSON_RPC_URL }) => ({ rest: REST_URL, jsonRpc: JSON_RPC_URL, connections: 8 }),
   tables: rebuildableNft,
-  api: ({ config, log, metrics, current, stopping }) =>
+  api: ({ config, log, metrics, current, reader, stopping }) =>
     nftService({
       log,
       metrics,
-      reader: () => current().reader,
+      reader,
       show: createShower(config.VM_TYPE, config.ACCOUNT_ADDRESS_PREFIX),
       account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
       retryDetails: config.ROLE === 'serve' ? undefined : (collection) => current().retryDetails(collection),
@@ -26,7 +27,7 @@ const nft: ConsumerService<NftConfig, NftTables> = {
 };
 
 /** Starts the nft service: the gRPC API, and in the roles `all` and `ingest` the indexer. */
-export function startNft(dependencies: ConsumerDependencies<NftConfig>): Promise<ConsumerProcess> {
+export function startNft(dependencies: ConsumerDependencies<NftConfig>): Promise<ServiceProcess> {
   return startConsumer(nft, dependencies);
 }
 

@@ -1,8 +1,9 @@
 import { loadSettings } from '../common/config.js';
-import type { ConsumerDependencies, ConsumerProcess, ConsumerService } from '../common/consumer-service.js';
+import type { ConsumerDependencies, ConsumerService } from '../common/consumer-service.js';
 import { isMainModule } from '../common/paths.js';
 import { checkTransport } from '../common/rpc/transport.js';
 import { runService } from '../common/run-service.js';
+import type { ServiceProcess } from '../common/service.js';
 import { startConsumer } from '../common/start-consumer.js';
 import { checkRichlist, type RichlistConfig, richlistProgramSettings } from './config.js';
 import { type RichlistTables, rebuildableRichlist } from './generation.js';
@@ -16,11 +17,11 @@ const richlist: ConsumerService<RichlistConfig, RichlistTables> = {
     connections: SEED_CONCURRENCY,
   }),
   tables: rebuildableRichlist,
-  api: ({ config, log, metrics, current, stopping }) =>
+  api: ({ config, log, metrics, reader, stopping }) =>
     richlistService({
       log,
       metrics,
-      reader: () => current().reader,
+      reader,
       vm_type: config.VM_TYPE,
       account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
       stopping,
@@ -28,7 +29,7 @@ const richlist: ConsumerService<RichlistConfig, RichlistTables> = {
 };
 
 /** Starts the richlist service: the gRPC API, and in the roles `all` and `ingest` the indexer. */
-export function startRichlist(dependencies: ConsumerDependencies<RichlistConfig>): Promise<ConsumerProcess> {
+export function startRichlist(dependencies: ConsumerDependencies<RichlistConfig>): Promise<ServiceProcess> {
   return startConsumer(richlist, dependencies);
 }
 

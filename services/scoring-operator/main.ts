@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import type { Database } from '../common/clickhouse/database.js';
 import { measured, openDatabase } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
 import { messageOf, UserError } from '../common/errors.js';
-import { runUntilSignal, type Stoppable, sleep, stopAll } from '../common/lifecycle.js';
-import { createLog, type Log } from '../common/log.js';
-import { createMetrics, type Metrics } from '../common/metrics.js';
+import { runUntilSignal, sleep, stopAll } from '../common/lifecycle.js';
+import { createLog } from '../common/log.js';
+import { createMetrics } from '../common/metrics.js';
 import { allReady, type Readiness, serveOps } from '../common/ops.js';
 import { isMainModule } from '../common/paths.js';
-import { type ServedService, serveRpc } from '../common/rpc/server.js';
-import { openTransport, type Transport } from '../common/rpc/transport.js';
+import { serveRpc } from '../common/rpc/server.js';
+import { openTransport } from '../common/rpc/transport.js';
+import type { ServiceDependencies, ServiceProcess } from '../common/service.js';
 import { checkScoring, type ScoringConfig, scoringSettings } from './config.js';
 import { runLoop } from './machine/loop.js';
 import type { Rules } from './machine/rules.js';
@@ -23,37 +23,22 @@ import { scoringService } from './rpc.js';
 import { keepStatus } from './status.js';
 import { makeTables } from './tables.js';
 
-export interface ScoringDependencies {
-  readonly config: ScoringConfig;
+/** What the scoring operator is started with, for one program. */
+export interface ScoringDependencies extends ServiceDependencies<ScoringConfig> {
   readonly program: Program;
   /** The rules as they are now; default: those of the program. */
   readonly rules?: () => Rules;
-  readonly database: Database;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  /** What gRPC listens on. */
-  readonly addresses: readonly string[];
-  /** Default: plain text. */
-  readonly transport?: Transport | undefined;
   /** Clients of services in the same process. */
   readonly clients?: FactClients;
   readonly signal?: AbortSignal;
   readonly onStep?: Machine['onStep'];
 }
 
-/** A running scoring operator. */
-export interface ScoringProcess extends Stoppable {
-  /** For callers in the same process. */
-  readonly service: ServedService;
-  readonly address: string;
-  readonly readiness: Readiness;
-}
-
 /** Longest wait between two looks after failures, in milliseconds. */
 const longest_ms = 300_000;
 
 /** Starts the operator for one program: the gRPC API, and in the role `all` the stage machine. */
-export async function startScoring(dependencies: ScoringDependencies): Promise<ScoringProcess> {
+export async function startScoring(dependencies: ScoringDependencies): Promise<ServiceProcess> {
   const { config, program, metrics } = dependencies;
   const log = dependencies.log.child({ service: 'scoring', program: program.name });
   const database = measured(dependencies.database, 'scoring', metrics);
@@ -129,7 +114,7 @@ async function startOnceReachable(
   dependencies: ScoringDependencies,
   signal: AbortSignal,
   onWait: (reason: string) => void,
-): Promise<ScoringProcess> {
+): Promise<ServiceProcess> {
   for (;;) {
     try {
       return await startScoring({ ...dependencies, signal });

@@ -1,8 +1,9 @@
 import { loadSettings } from '../common/config.js';
-import type { ConsumerDependencies, ConsumerProcess, ConsumerService } from '../common/consumer-service.js';
+import type { ConsumerDependencies, ConsumerService } from '../common/consumer-service.js';
 import { isMainModule } from '../common/paths.js';
 import { checkTransport } from '../common/rpc/transport.js';
 import { runService } from '../common/run-service.js';
+import type { ServiceProcess } from '../common/service.js';
 import { startConsumer } from '../common/start-consumer.js';
 import { type TxConfig, txProgramSettings } from './config.js';
 import { rebuildableTx, type TxTables } from './generation.js';
@@ -16,11 +17,11 @@ const tx: ConsumerService<TxConfig, TxTables> = {
     connections: 8,
   }),
   tables: rebuildableTx,
-  api: ({ config, log, metrics, current, stopping }) =>
+  api: ({ config, log, metrics, reader, stopping }) =>
     txService({
       log,
       metrics,
-      reader: () => current().reader,
+      reader,
       vm_type: config.VM_TYPE,
       account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
       stopping,
@@ -28,7 +29,7 @@ const tx: ConsumerService<TxConfig, TxTables> = {
 };
 
 /** Starts the tx service: the gRPC API, and in the roles `all` and `ingest` the indexer. */
-export function startTx(dependencies: ConsumerDependencies<TxConfig>): Promise<ConsumerProcess> {
+export function startTx(dependencies: ConsumerDependencies<TxConfig>): Promise<ServiceProcess> {
   return startConsumer(tx, dependencies);
 }
 

@@ -2,17 +2,14 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:net';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { loadSettings, type Settings } from '../../services/common/config.js';
-import type {
-  ConsumerDependencies,
-  ConsumerProcess,
-  TablesOptions,
-} from '../../services/common/consumer-service.js';
+import type { ConsumerDependencies, TablesOptions } from '../../services/common/consumer-service.js';
 import { UserError } from '../../services/common/errors.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import type { OpenOptions } from '../../services/common/reindex/tables.js';
 import { callRpc } from '../../services/common/rpc/client.js';
 import { serveRpc } from '../../services/common/rpc/server.js';
+import type { ServiceProcess } from '../../services/common/service.js';
 import { startConsumer } from '../../services/common/start-consumer.js';
 import { nftSettings } from '../../services/nft/config.js';
 import { startNft } from '../../services/nft/main.js';
@@ -32,10 +29,10 @@ const isTaken = (error: unknown): boolean =>
 /** A start that can be tried on several addresses. */
 const starting =
   <Config>(
-    start: (all: ConsumerDependencies<Config>) => Promise<ConsumerProcess>,
+    start: (all: ConsumerDependencies<Config>) => Promise<ServiceProcess>,
     all: Omit<ConsumerDependencies<Config>, 'addresses'>,
   ) =>
-  (addresses: string[]): Promise<ConsumerProcess> =>
+  (addresses: string[]): Promise<ServiceProcess> =>
     start({ ...all, addresses });
 
 describe('a service that consumes blocks, on a port that is taken', function () {
@@ -69,7 +66,7 @@ describe('a service that consumes blocks, on a port that is taken', function () 
     ...{ database, log: createLog('silent'), metrics: createMetrics() },
   });
 
-  const starts: Readonly<Record<string, () => (addresses: string[]) => Promise<ConsumerProcess>>> = {
+  const starts: Readonly<Record<string, () => (addresses: string[]) => Promise<ServiceProcess>>> = {
     tx: () => starting(startTx, given(txSettings)),
     nft: () => starting(startNft, given(nftSettings)),
     richlist: () => starting(startRichlist, given(richlistSettings)),
@@ -104,10 +101,10 @@ describe('a service that consumes blocks, on a port that is taken', function () 
             },
           };
         },
-        api: ({ log, metrics, current, stopping }) =>
+        api: ({ log, metrics, reader, stopping }) =>
           txService({
             ...{ log, metrics, stopping, vm_type: 'wasm', account_prefix: 'init' },
-            reader: () => current().reader,
+            reader,
           }),
       },
       { ...given(txSettings), addresses: ['127.0.0.1:0', address] },

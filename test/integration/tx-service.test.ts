@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { loadSettings } from '../../services/common/config.js';
-import type { ConsumerProcess } from '../../services/common/consumer-service.js';
 import { RpcError } from '../../services/common/errors.js';
 import { BlockMaterial, type RawBlock } from '../../services/common/gen/indexer/block/v1/block.js';
 import { TxServiceClient, type WatchHeadResponse } from '../../services/common/gen/indexer/tx/v1/tx.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { callRpc, connectRpc, streamRpc } from '../../services/common/rpc/client.js';
+import type { ServiceProcess } from '../../services/common/service.js';
 import { txSettings } from '../../services/tx/config.js';
 import { decodeBlock } from '../../services/tx/decode/block.js';
 import { startTx } from '../../services/tx/main.js';
@@ -34,7 +34,7 @@ describe('the tx service', function () {
   async function start(
     blocks: BlockSource,
     env: Record<string, string> = {},
-  ): Promise<{ tx: ConsumerProcess; client: TxServiceClient; stop(): Promise<void> }> {
+  ): Promise<{ tx: ServiceProcess; client: TxServiceClient; stop(): Promise<void> }> {
     const tx = await startTx({
       config: loadSettings(txSettings, {
         CLICKHOUSE_DATABASE: uniquePrefix(),

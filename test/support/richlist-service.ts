@@ -1,11 +1,11 @@
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { loadSettings } from '../../services/common/config.js';
-import type { ConsumerProcess } from '../../services/common/consumer-service.js';
 import type { Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics, type Metrics } from '../../services/common/metrics.js';
 import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
+import type { ServiceProcess } from '../../services/common/service.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import { transferTopic } from '../../services/richlist/decode/transfers.js';
@@ -18,7 +18,7 @@ import { type BlockContent, type BlockSource, startBlockSource } from './tx-bloc
 
 /** A richlist service over a made-up chain and its node, all over real gRPC and HTTP. */
 export interface TestService {
-  readonly process: ConsumerProcess;
+  readonly process: ServiceProcess;
   readonly client: RichlistServiceClient;
   readonly metrics: Metrics;
   readonly source: BlockSource;

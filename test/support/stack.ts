@@ -5,13 +5,13 @@ import { blockSettings } from '../../services/block/config.js';
 import { type BlockProcess, startBlock } from '../../services/block/main.js';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { loadSettings } from '../../services/common/config.js';
-import type { ConsumerProcess } from '../../services/common/consumer-service.js';
 import { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics, type Metrics } from '../../services/common/metrics.js';
 import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
+import type { ServiceProcess } from '../../services/common/service.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { type Gateway, startGateway } from '../../services/gateway/main.js';
 import { nftSettings } from '../../services/nft/config.js';
@@ -33,7 +33,7 @@ export interface Stack {
   readonly addresses: Readonly<Record<'tx' | 'nft' | 'richlist', string>>;
   /** A client of the nft service. */
   readonly nft: NftServiceClient;
-  readonly tx: ConsumerProcess;
+  readonly tx: ServiceProcess;
   /** A client of the richlist service. */
   readonly richlist: RichlistServiceClient;
   readonly metrics: Metrics;

@@ -1,0 +1,29 @@
+import type { Database } from './clickhouse/database.js';
+import type { Stoppable } from './lifecycle.js';
+import type { Log } from './log.js';
+import type { Metrics } from './metrics.js';
+import type { Readiness } from './ops.js';
+import type { ServedService } from './rpc/server.js';
+import type { Transport } from './rpc/transport.js';
+
+/** What a service with tables is started with. */
+export interface ServiceDependencies<Config> {
+  readonly config: Config;
+  readonly database: Database;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** What gRPC listens on. */
+  readonly addresses: readonly string[];
+  /** How it talks with other processes; default: in plain text. */
+  readonly transport?: Transport | undefined;
+}
+
+/** A running service. */
+export interface ServiceProcess extends Stoppable {
+  /** For callers in the same process. */
+  readonly service: ServedService;
+  /** Where gRPC listens, with the real port. */
+  readonly address: string;
+  /** Whether it does its work, and if not, why. What is in its tables is served all the same. */
+  readonly readiness: Readiness;
+}
