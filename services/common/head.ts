@@ -3,14 +3,21 @@ import { type Bell, createBell } from './signal.js';
 /** How far calls may read a service's tables, in memory. */
 export interface Head<Position> {
   readonly position: Position;
-  /** Changes whenever answers about the past may have changed (a rollback), and with every start. */
+  /**
+   * Changes whenever answers about the past may have changed: a rollback, what was learnt late, a
+   * start.
+   */
   readonly revision: number;
+  /** Changes with every rollback, and when rows go and are back: what was read meanwhile is void. */
+  readonly rollbacks: number;
   /** How many cuts of the tables have begun and ended (`cuts.ts`): odd while rows are missing. */
   readonly cuts: number;
   /** Rings at every change. */
   readonly bell: Bell;
   /** More is whole. */
   advance(position: Position): void;
+  /** More is known of what is shown already. */
+  learn(): void;
   /** The chain was rolled back, to a position: what was read above it is void. */
   cutTo(position: Position): void;
   /** Tables are being cut, or are whole again: both void what is read meanwhile. A lower number is old news. */
@@ -30,7 +37,12 @@ export function createHead<Position>(nothing: Position, parts: readonly (keyof P
   let position = nothing;
   // Another one than before a restart: a rollback may have happened while nobody looked.
   let revision = Date.now();
+  let rollbacks = 0;
   let cuts = 0;
+  const revise = (): void => {
+    revision += 1;
+    bell.ring();
+  };
   return {
     bell,
     get position() {
@@ -38,6 +50,9 @@ export function createHead<Position>(nothing: Position, parts: readonly (keyof P
     },
     get revision() {
       return revision;
+    },
+    get rollbacks() {
+      return rollbacks;
     },
     get cuts() {
       return cuts;
@@ -47,16 +62,17 @@ export function createHead<Position>(nothing: Position, parts: readonly (keyof P
       position = next;
       if (moved) bell.ring();
     },
+    learn: revise,
     cutTo(next) {
       position = next;
-      revision += 1;
-      bell.ring();
+      rollbacks += 1;
+      revise();
     },
     takeCuts(next) {
       if (next <= cuts) return;
       cuts = next;
-      revision += 1;
-      bell.ring();
+      rollbacks += 1;
+      revise();
     },
     reviseAbove(other) {
       revision = Math.max(revision, other) + 1;

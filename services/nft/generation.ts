@@ -62,8 +62,9 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
     hindrance: () => hindrance,
     retryDetails: (collection) => retryFailed(index, store, collection),
     get tip() {
-      const details = asked.generation === store.generation ? Math.min(asked.height, head.cursor.height) : 0;
-      return { ...head.cursor, tracks: { details } };
+      const details =
+        asked.generation === store.generation ? Math.min(asked.height, head.position.height) : 0;
+      return { ...head.position, tracks: { details } };
     },
     get revision() {
       return head.revision;

@@ -52,7 +52,7 @@ export function createNftIndex(database: Database, target: Target): NftIndex {
         onDetails: () => head.learn(),
         onRecovered: (cursor) => {
           // A write can have succeeded although it seemed to fail, and the other way round.
-          const { height, hash } = head.cursor;
+          const { height, hash } = head.position;
           if (cursor.height !== height || cursor.hash !== hash) head.cutTo(cursor);
         },
         onUnwind: (cursor) => head.cutTo(cursor),

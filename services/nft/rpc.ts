@@ -70,7 +70,7 @@ function headHandlers(options: NftRpcOptions): Pick<NftServiceServer, 'getStatus
   return {
     getStatus: unary(options, async () => {
       const { database, tables, head } = options.reader();
-      const { height } = head.cursor;
+      const { height } = head.position;
       const jobs = await countJobs(database, tables);
       const [next] = await readAsks(database, tables, await readAsked(database, tables), endOf(height), 1);
       return {
@@ -78,7 +78,7 @@ function headHandlers(options: NftRpcOptions): Pick<NftServiceServer, 'getStatus
         details_height: next === undefined ? height : heightOf(next.at) - 1,
         details_pending: jobs.pending,
         details_failed: jobs.failed,
-        hash: head.cursor.hash,
+        hash: head.position.hash,
       };
     }),
     watchHead: streaming(options, async function* (_, { signal }) {
@@ -86,7 +86,7 @@ function headHandlers(options: NftRpcOptions): Pick<NftServiceServer, 'getStatus
       while (!ended.aborted) {
         const { head } = options.reader();
         const rung = head.bell.count;
-        yield { height: head.cursor.height, revision: head.revision };
+        yield { height: head.position.height, revision: head.revision };
         await head.bell.heard(rung, ended);
       }
     }),
@@ -187,7 +187,7 @@ function pastHandlers(
   /** Reads the chain as it was after a block; 0 stands for the last one. */
   const beginAt = async (height: number, call: CallContext): Promise<Reading> => {
     const reading = await whenWhole(() => begin(reader(), call));
-    if (height > reading.head.cursor.height)
+    if (height > reading.head.position.height)
       throw new RpcError(status.OUT_OF_RANGE, `block ${height} is not indexed yet`);
     return height === 0 ? reading : { ...reading, end: endOf(height) };
   };

@@ -11,6 +11,7 @@ import { type Task, workOff } from '../../services/nft/enrich/work.js';
 import { type NftIndex, openNftIndex } from '../../services/nft/index.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import { readAsked } from '../../services/nft/store/details.js';
+import { endOf } from '../../services/nft/store/place.js';
 import type { NftStore } from '../../services/nft/store/store.js';
 import { nameless } from './nft-model.js';
 
@@ -73,7 +74,7 @@ export async function openNft(
     async learn(source = modelSource) {
       for (;;) {
         const asked = await readAsked(database, tables);
-        const asks = await readAsks(database, tables, asked, head.end, 50);
+        const asks = await readAsks(database, tables, asked, endOf(head.position.height), 50);
         const jobs = asks.length > 0 ? [] : await readDueJobs(database, tables, 1, 50);
         if (asks.length + jobs.length === 0) return;
         await work(source, asks.length > 0 ? asks : jobs, asks.length === 0, asks.at(-1)?.at ?? asked);

@@ -170,7 +170,7 @@ const nft: Kind = {
     const look = lookAtNfts(database, index.tables, index.head).atChain;
     return {
       questions: askNft({ ...index.reader, look }),
-      look: () => look().then(() => index.head.cursor.height),
+      look: () => look().then(() => index.head.position.height),
     };
   },
 };

@@ -5,7 +5,7 @@ import type { Metrics } from '../../common/metrics.js';
 import type { Head } from '../read/head.js';
 import { type Reader, startReading } from '../read/reader.js';
 import { readAsked } from '../store/details.js';
-import { heightOf } from '../store/place.js';
+import { endOf, heightOf } from '../store/place.js';
 import type { NftStore } from '../store/store.js';
 import { isUntried } from './policy.js';
 import { readAsks, readDueJobs, readNextDue } from './queue.js';
@@ -86,7 +86,7 @@ async function workOnce(options: FollowOptions, progress: Progress): Promise<'id
   if (progress.generation !== generation)
     Object.assign(progress, { generation, asked: await readAsked(database, tables), due: 0 });
   if (progress.revision !== head.revision) Object.assign(progress, { revision: head.revision, due: 0 });
-  const { end } = head;
+  const end = endOf(head.position.height);
   const asks =
     end <= progress.asked ? [] : await readAsks(database, tables, progress.asked, end, tasksAtOnce);
   const last = asks.at(-1);

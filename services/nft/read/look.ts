@@ -16,7 +16,7 @@ export interface Looks {
 /** Makes the looks for a head. */
 export function lookOf(database: Database, tables: Tables, head: Head): Looks {
   const atChain = createLook({
-    position: () => head.cursor,
+    position: () => head.position,
     read: async () => {
       const [cuts, now] = await Promise.all([
         readCuts({ database, table: tables.of('cuts'), name: 'nft.cuts' }),

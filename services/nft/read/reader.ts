@@ -1,4 +1,5 @@
 import type { Call, Database } from '../../common/clickhouse/database.js';
+import { endOf } from '../store/place.js';
 import type { Tables } from '../store/tables.js';
 import type { Head } from './head.js';
 import type { Ranks } from './ranks.js';
@@ -28,6 +29,6 @@ export interface Reading extends Reader {
 /** Begins to read, up to where the tables are whole now. */
 export const startReading = (reader: Reader, call: Call): Reading => ({
   ...reader,
-  end: reader.head.end,
+  end: endOf(reader.head.position.height),
   call,
 });
