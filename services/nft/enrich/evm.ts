@@ -1,10 +1,9 @@
-import { type Endpoints, NodeError, parseNodeJson, retryDelay } from '../../common/chain/endpoints.js';
+import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
 import { isObject } from '../../common/chain/events.js';
 import { messageOf } from '../../common/errors.js';
-import { sleep } from '../../common/lifecycle.js';
 import { decodeText, encodeNumber } from './abi.js';
+import { askUntilThere, isBehind } from './behind.js';
 import { answer, inParallel, type Outcome, read, refused, unreached } from './outcome.js';
-import { attemptsAtBehind } from './rest.js';
 import type { DetailSource } from './source.js';
 
 /** Selectors of name() and tokenURI(uint256). */
@@ -65,14 +64,14 @@ async function callBatch(
   signal: AbortSignal,
 ): Promise<Outcome<string>[]> {
   try {
-    return await requestInTime(jsonRpc, calls, height, signal);
+    return await request(jsonRpc, calls, height, signal);
   } catch (error) {
     if (calls.length === 1 || isBehind(error) || signal.aborted)
       return calls.map(() => unreached(messageOf(error)));
   }
   const single = await inParallel(calls, callsAtOnce, async (call): Promise<Single> => {
     try {
-      const [outcome] = await requestInTime(jsonRpc, [call], height, signal);
+      const [outcome] = await request(jsonRpc, [call], height, signal);
       return { outcome: outcome ?? unreached('no answer'), isBehind: false };
     } catch (error) {
       return { outcome: unreached(messageOf(error)), isBehind: isBehind(error) };
@@ -92,26 +91,7 @@ interface Single {
   readonly isBehind: boolean;
 }
 
-const isBehind = (error: unknown): boolean => error instanceof NodeError && error.reason === 'behind';
-
-/** Sends calls until a node answers that has the block, a few times. @throws NodeError */
-async function requestInTime(
-  jsonRpc: Endpoints,
-  calls: readonly Call[],
-  height: number,
-  signal: AbortSignal,
-): Promise<Outcome<string>[]> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await request(jsonRpc, calls, height, signal);
-    } catch (error) {
-      if (!isBehind(error) || attempt + 1 >= attemptsAtBehind || signal.aborted) throw error;
-      await sleep(retryDelay(attempt), signal);
-    }
-  }
-}
-
-/** Sends calls with the question how far the node is in front. @throws NodeError */
+/** Sends calls, with the question how far the node is in front of them: what a node that is behind says is old. @throws NodeError */
 function request(
   jsonRpc: Endpoints,
   calls: readonly Call[],
@@ -127,9 +107,11 @@ function request(
       params: [call, 'latest'],
     })),
   ];
-  return jsonRpc.ask({ path: '', body: JSON.stringify(questions), signal }, (status, body) =>
-    readAnswers(calls.length, height, status, body),
-  );
+  const ask = () =>
+    jsonRpc.ask({ path: '', body: JSON.stringify(questions), signal }, (status, body) =>
+      readAnswers(calls.length, height, status, body),
+    );
+  return askUntilThere(ask, signal);
 }
 
 /**

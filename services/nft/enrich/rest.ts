@@ -1,15 +1,12 @@
-import { type Endpoints, NodeError, parseNodeJson, retryDelay } from '../../common/chain/endpoints.js';
+import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
 import { isObject, stringOf } from '../../common/chain/events.js';
 import { heightHeader, stateProblem } from '../../common/chain/state-height.js';
 import { messageOf } from '../../common/errors.js';
-import { sleep } from '../../common/lifecycle.js';
+import { askUntilThere } from './behind.js';
 import { answer, type Outcome, refused, unreached } from './outcome.js';
 
 /** Questions under way at once. */
 export const questionsAtOnce = 8;
-
-/** How often a question is sent that only a node behind the others was there to answer. */
-export const attemptsAtBehind = 4;
 
 /**
  * Asks the REST API for something that may not be there, as it was after a block. An error in
@@ -48,20 +45,14 @@ async function askAt(
   signal: AbortSignal,
 ): Promise<Outcome<Record<string, unknown>> | 'gone'> {
   const request = { path, signal, ...(height === 0 ? {} : { headers: { [heightHeader]: String(height) } }) };
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await rest.ask(request, (status, body) => {
-        const said = parseNodeJson(status, body, path);
-        if (status === 200 && isObject(said)) return answer(said);
-        const message = isObject(said) ? stringOf(said['message']) : `HTTP ${status}`;
-        const problem = stateProblem(message);
-        if (problem === 'not yet') throw new NodeError('behind', `${path}: ${message.slice(0, 200)}`);
-        return problem === 'gone' ? problem : refused(message);
-      });
-    } catch (error) {
-      const isBehind = error instanceof NodeError && error.reason === 'behind';
-      if (!isBehind || attempt + 1 >= attemptsAtBehind || signal.aborted) return unreached(messageOf(error));
-      await sleep(retryDelay(attempt), signal);
-    }
-  }
+  const ask = () =>
+    rest.ask(request, (status, body) => {
+      const said = parseNodeJson(status, body, path);
+      if (status === 200 && isObject(said)) return answer(said);
+      const message = isObject(said) ? stringOf(said['message']) : `HTTP ${status}`;
+      const problem = stateProblem(message);
+      if (problem === 'not yet') throw new NodeError('behind', `${path}: ${message.slice(0, 200)}`);
+      return problem === 'gone' ? problem : refused(message);
+    });
+  return askUntilThere(ask, signal).catch((error: unknown) => unreached(messageOf(error)));
 }
