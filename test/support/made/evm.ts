@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { MadeAct } from './chain.js';
+import { pickContract, pickId } from './choose.js';
 import { alive, bear, burn, give, type MadeContract } from './world.js';
 
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -19,20 +20,13 @@ const number = (id: string): string => word(BigInt(id).toString(16));
 
 /** What happens on an EVM rollup: ERC-721 contracts, ERC-20s beside them, and logs of anybody. */
 export function evmActor(act: MadeAct): void {
-  const { world, random, accounts, moment, emit } = act;
-  const contracts = [...world.contracts.values()];
-  if (contracts.length < 3 || (contracts.length < 9 && random.oneIn(20))) {
+  const { random, accounts, moment, emit } = act;
+  const contract = pickContract(act);
+  if (contract === undefined) {
     deploy(act);
     return;
   }
-  const contract = random.pick(contracts);
-  const tokens = alive(contract);
-  const isKnown = tokens.length > 0 && !random.oneIn(4);
-  const id = isKnown
-    ? random.pick(tokens).id
-    : random.oneIn(2)
-      ? random.pick(ids)
-      : String(random.integer(400));
+  const id = pickId(act, contract, ids);
   const owner = random.pick(accounts);
   switch (random.integer(14)) {
     case 0:

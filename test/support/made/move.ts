@@ -1,24 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { MadeAct } from './chain.js';
+import { pickAnyId, pickContract, textIds } from './choose.js';
 import { packet } from './packet.js';
 import { alive, bear, burn, give, type MadeContract, type MadeToken, note } from './world.js';
 
-const ids = [
-  '',
-  '0',
-  '1',
-  '01',
-  '10',
-  '9',
-  'cat-1',
-  'nul\0id',
-  '漢字',
-  '🐈',
-  'a/b',
-  'y'.repeat(300),
-  String(2n ** 256n - 1n),
-  String(2n ** 256n),
-];
+const ids = [...textIds, 'cat-1', 'y'.repeat(300)];
 const names = ['Cats', 'cATS', 'Collection (漢)', '100% _', 'nul\0'];
 
 /** As Move prints addresses: without leading zeros, some of whole bytes only. */
@@ -32,16 +18,15 @@ const address = (seed: string, zeros: number): string =>
 
 /** What happens on a Move rollup. */
 export function moveActor(act: MadeAct): void {
-  const { world, random, accounts } = act;
-  const collections = [...world.contracts.values()];
-  if (collections.length < 2 || (collections.length < 8 && random.oneIn(20))) {
+  const { random, accounts } = act;
+  const collection = pickContract(act);
+  if (collection === undefined) {
     create(act);
     return;
   }
-  const collection = random.pick(collections);
   const tokens = alive(collection);
   const existing = tokens.length > 0 ? random.pick(tokens) : undefined;
-  const id = random.oneIn(2) ? random.pick(ids) : String(random.integer(300));
+  const id = pickAnyId(act, ids);
   const isThere = collection.tokens.get(id)?.burnt === false;
   const owner = random.pick(accounts);
   switch (random.integer(11)) {

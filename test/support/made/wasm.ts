@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { parseAccount, toBech32 } from '../../../services/common/chain/address.js';
 import type { MadeAct } from './chain.js';
+import { pickContract, pickId, textIds } from './choose.js';
 import { packet } from './packet.js';
-import { alive, bear, burn, give, glimpse, type MadeContract } from './world.js';
+import { bear, burn, give, glimpse, type MadeContract } from './world.js';
 
 /**
  * Kinds of contracts: cw721 0.18 and 0.19; `quiet` has nft_info without a uri, `mute` none at
@@ -11,40 +12,18 @@ import { alive, bear, burn, give, glimpse, type MadeContract } from './world.js'
 const kinds = ['0.18', '0.18', '0.19', '0.19', 'quiet', 'mute', 'pretender', 'late', 'wild', 'wild'] as const;
 const tellsAtBirth = (kind: string): boolean => kind === '0.19' || kind === 'late';
 
-const ids = [
-  '',
-  '0',
-  '1',
-  '01',
-  '10',
-  '9',
-  'nul\0id',
-  '漢字',
-  '🐈',
-  'a/b',
-  '%2541',
-  'x'.repeat(3_000),
-  String(2n ** 256n - 1n),
-  String(2n ** 256n),
-];
+const ids = [...textIds, '%2541', 'x'.repeat(3_000)];
 const names = ['Base Cats', 'BASE CATS', '<b>&"q"</b>', 'ΣΑΣ', '100%', '_', ''];
 
 /** What happens on a Wasm rollup. */
 export function wasmActor(act: MadeAct): void {
-  const { world, random, accounts, moment } = act;
-  const contracts = [...world.contracts.values()];
-  if (contracts.length < 3 || (contracts.length < 9 && random.oneIn(20))) {
+  const { random, accounts, moment } = act;
+  const contract = pickContract(act);
+  if (contract === undefined) {
     instantiate(act);
     return;
   }
-  const contract = random.pick(contracts);
-  const tokens = alive(contract);
-  const isKnown = tokens.length > 0 && !random.oneIn(3);
-  const id = isKnown
-    ? random.pick(tokens).id
-    : random.oneIn(2)
-      ? random.pick(ids)
-      : String(random.integer(300));
+  const id = pickId(act, contract, ids);
   const owner = random.pick(accounts);
   switch (random.integer(11)) {
     case 0:
