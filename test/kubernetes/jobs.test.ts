@@ -3,7 +3,8 @@ import { HDNodeWallet } from 'ethers';
 import { events, leases } from '../../services/scoring-operator/kubernetes/api.js';
 import { leaseName } from '../../services/scoring-operator/operator/children.js';
 import { eventually } from '../support/block.js';
-import { type StageWorld, startStageWorld } from '../support/kubernetes/stage-world.js';
+import { suiteInStageWorld } from '../support/kubernetes/stage-suite.js';
+import type { StageWorld } from '../support/kubernetes/stage-world.js';
 import { plainContract } from '../support/score-contract.js';
 
 /** Nobody else's words: those of the EVM stand in its argument list. */
@@ -13,23 +14,10 @@ const mnemonicIndex = 3;
 describe('Jobs in a cluster', function () {
   this.timeout(240_000);
   let world: StageWorld;
-  const created: string[] = [];
-
-  before(async () => {
-    world = await startStageWorld();
+  const create = suiteInStageWorld((started) => {
+    world = started;
     world.inStage(6n);
   });
-  after(async function () {
-    const failed = this.test?.parent?.tests.some(({ state }) => state === 'failed');
-    if (failed) process.stdout.write(`${world?.said()}\n`);
-    await world?.stop();
-  });
-  afterEach(() => world.remove(created.splice(0)));
-
-  const create: StageWorld['create'] = (name, more) => {
-    created.push(name);
-    return world.create(name, more);
-  };
 
   it('run with words for a key, and with endpoints and tables from ConfigMaps', async () => {
     const { space, anvil, l1, indexers } = world;
@@ -64,7 +52,7 @@ describe('Jobs in a cluster', function () {
     await (await allow.send(address, { gasPrice: 0, type: 0 })).wait();
     const score = await world.startJob('by-words-score');
     await world.ends(score, 'Complete');
-    await eventually(async () => (await world.suspended('by-words-finalize')) === false, 'the gate', 30_000);
+    await world.gate('by-words', 'open');
     const finalize = await world.startJob('by-words-finalize');
     await world.ends(finalize, 'Complete');
     assert.deepEqual(await world.finalizedBy(contract), [5n]);
@@ -183,11 +171,7 @@ describe('Jobs in a cluster', function () {
       assert.equal(await world.sent(), before);
       await world.reason('versioned', 'ScoreUpToDate', 'ScorePending');
       await world.ends(await world.startJob('versioned-score'), 'Complete');
-      await eventually(
-        async () => (await world.suspended('versioned-finalize')) === false,
-        'the gate',
-        30_000,
-      );
+      await world.gate('versioned', 'open');
       await world.ends(await world.startJob('versioned-finalize'), 'Complete');
       assert.deepEqual(await world.finalizedBy(contract), [5n]);
       // Jobs that have failed in a row count until one has gone well.

@@ -6,36 +6,23 @@ import { cronJobs, events, jobs, leases } from '../../services/scoring-operator/
 import { leaseName } from '../../services/scoring-operator/operator/children.js';
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { eventually } from '../support/block.js';
-import { longest, type StageWorld, startStageWorld } from '../support/kubernetes/stage-world.js';
+import { suiteInStageWorld } from '../support/kubernetes/stage-suite.js';
+import { longest, type StageWorld } from '../support/kubernetes/stage-world.js';
 
 describe('stages in a cluster', function () {
   this.timeout(240_000);
   let world: StageWorld;
   const processLists: string[] = [];
-  const created: string[] = [];
   /** The contract of a program that is there from the beginning. */
   let patient = '';
 
-  before(async () => {
-    world = await startStageWorld();
+  const create = suiteInStageWorld(async (started) => {
+    world = started;
     // A minute old when it is used: a run that its CronJob has missed by then is made up for at once.
     patient = await world.create('by-itself', {
       finalize: { schedule: '* * * * *', approval: 'Automatic', confirmations: 1 },
     });
   });
-  after(async function () {
-    const failed = this.test?.parent?.tests.some(({ state }) => state === 'failed');
-    if (failed) process.stdout.write(`${world?.said()}\n`);
-    await world?.stop();
-  });
-
-  // What is looked at every second takes time from the tests after.
-  afterEach(() => world.remove(created.splice(0)));
-
-  const create: StageWorld['create'] = (name, more) => {
-    created.push(name);
-    return world.create(name, more);
-  };
 
   it('nothing happens while the stage runs; then it is scored, waits for approval, and is finalized', async () => {
     world.inStage(5n);
@@ -62,18 +49,10 @@ describe('stages in a cluster', function () {
     assert.deepEqual(await world.finalizedBy(contract), []);
 
     await world.space.patch('manual', { spec: { finalize: { approvedStage: 5 } } });
-    await eventually(
-      async () => (await world.suspended('manual-finalize')) === false,
-      'the gate to open',
-      20_000,
-    );
+    await world.gate('manual', 'open');
     await world.ends(await world.startJob('manual-finalize'), 'Complete');
     assert.deepEqual(await world.finalizedBy(contract), [5n]);
-    await eventually(
-      async () => (await world.suspended('manual-finalize')) === true,
-      'the gate to close',
-      20_000,
-    );
+    await world.gate('manual', 'closed');
     // The status is written after the CronJobs.
     const isTold = async (): Promise<boolean> => {
       const { lastFinalizedStage, stages } = await world.statusOf('manual');
@@ -108,11 +87,7 @@ describe('stages in a cluster', function () {
     await world.ends(job, 'Complete');
     assert.equal(world.podsOf(job).length, 2);
     assert.ok((await world.sent()) <= from + 12, 'what was written was not written again');
-    await eventually(
-      async () => (await world.suspended('killed-finalize')) === false,
-      'the gate to open',
-      20_000,
-    );
+    await world.gate('killed', 'open');
     await world.ends(await world.startJob('killed-finalize'), 'Complete');
     assert.deepEqual(await world.finalizedBy(contract), [5n]);
   });

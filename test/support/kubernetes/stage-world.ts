@@ -76,6 +76,8 @@ export interface StageWorld {
   /** Txs that the first account has sent. */
   sent(): Promise<number>;
   suspended(name: string): Promise<boolean | undefined>;
+  /** Waits until the CronJob that finalizes for a program may start Jobs, or may not. */
+  gate(program: string, wanted: 'open' | 'closed'): Promise<void>;
   /** What the operator and the pods have written, for a test that has failed. */
   said(): string;
   stop(): Promise<void>;
@@ -242,6 +244,12 @@ export async function startStageWorld(): Promise<StageWorld> {
     sent: async () =>
       Number(await anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest')),
     suspended: async (name) => (await world.cronJob(name))?.spec.suspend,
+    gate: (program, wanted) =>
+      eventually(
+        async () => (await world.suspended(`${program}-finalize`)) === (wanted === 'closed'),
+        `the gate of ${program} to be ${wanted}`,
+        30_000,
+      ),
     said: () =>
       [
         operator.output().slice(-4_000),
