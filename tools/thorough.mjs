@@ -1,10 +1,7 @@
 // `npm run test:thorough`: what takes minutes, after `npm test` has compiled it: processes
 // killed at every point between two writes, random histories of the tables, and whole the
 // lists of which `npm test` takes samples.
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { runMocha } from './mocha.mjs';
 
 /** Files of which `npm test` runs a part (test/support/sample.ts). */
 const api = ['facts', 'nft-facts', 'clients', 'hostile', 'real-answers'];
@@ -20,17 +17,12 @@ const integration = [
 ];
 const sampled = [...api.map((name) => `api/${name}`), ...integration.map((name) => `integration/${name}`)];
 
-const folder = mkdtempSync(join(tmpdir(), 'weft-tests-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-const { status } = spawnSync(
-  'node_modules/.bin/mocha',
+runMocha(
   [
-    ...['--no-config', '--reporter', 'dist/test/support/reporter.js', '--exit'],
     ...['--parallel', '--jobs', '2', '--timeout', '240000'],
     ...(process.argv.length > 2
       ? process.argv.slice(2)
       : ['thorough/**/*', ...sampled].map((files) => `dist/test/${files}.test.js`)),
   ],
-  { stdio: 'inherit', env: { ...process.env, WEFT_TEST_FOLDER: folder, WEFT_TEST_THOROUGH: '1' } },
+  { WEFT_TEST_THOROUGH: '1' },
 );
-process.exit(status ?? 1);
