@@ -57,40 +57,28 @@ const retrying = {
 
 type ClientConstructor<C> = new (address: string, credentials: ChannelCredentials, options?: object) => C;
 
+const connectWith =
+  (service_config: object) =>
+  <C extends Client>(
+    Constructor: ClientConstructor<C>,
+    address: string,
+    { credentials, server_name }: ClientSecurity = plainTransport.client,
+  ): C =>
+    new Constructor(address, credentials, {
+      ...channelOptions,
+      'grpc.service_config': JSON.stringify(service_config),
+      ...(server_name === undefined ? {} : { 'grpc.ssl_target_name_override': server_name }),
+    });
+
 /**
  * A client of a generated service.
  *
  * @param address `host:port`, `dns:///name:port` (all its addresses are used) or `unix:/path`.
  */
-export function connectRpc<C extends Client>(
-  Constructor: ClientConstructor<C>,
-  address: string,
-  security: ClientSecurity = plainTransport.client,
-): C {
-  return connect(Constructor, address, security, spread);
-}
+export const connectRpc = connectWith(spread);
 
 /** The same, for a client that only reads: calls that reached nobody are sent again, twice. */
-export function connectReader<C extends Client>(
-  Constructor: ClientConstructor<C>,
-  address: string,
-  security: ClientSecurity = plainTransport.client,
-): C {
-  return connect(Constructor, address, security, retrying);
-}
-
-function connect<C extends Client>(
-  Constructor: ClientConstructor<C>,
-  address: string,
-  { credentials, server_name }: ClientSecurity,
-  service_config: object,
-): C {
-  return new Constructor(address, credentials, {
-    ...channelOptions,
-    'grpc.service_config': JSON.stringify(service_config),
-    ...(server_name === undefined ? {} : { 'grpc.ssl_target_name_override': server_name }),
-  });
-}
+export const connectReader = connectWith(retrying);
 
 /** A unary method of a generated client, bound to it. */
 export type UnaryMethod<Request, Response> = (
