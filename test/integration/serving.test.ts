@@ -37,18 +37,24 @@ describe('a process that only serves', function () {
     database = await testDatabase();
   });
 
-  it('follows the rich list of another one, and answers about the past of one chain only', async () => {
+  /** The blocks of a chain, what writes them, and what another process has of the first `written` ones. */
+  async function richlistOf(seed: number, length: number, written: number) {
     const prefix = uniquePrefix();
-    const chain = modelChain(31, modelGenesis());
+    const chain = modelChain(seed, modelGenesis());
     const blocks = [chain.next(undefined)];
-    while (blocks.length < 30) blocks.push(chain.next(blocks.at(-1)));
+    while (blocks.length < length) blocks.push(chain.next(blocks.at(-1)));
     const truth = blocks[0]?.truth ?? new Map();
     const { store } = await openTestRichlist(database, prefix, {
       openSeed: async (height) => ({ height, balances: () => seedOf(truth) }),
     });
     await store.recover();
-    await store.writeBlocks(blocks.slice(0, 20));
+    await store.writeBlocks(blocks.slice(0, written));
     const { index } = await openTestRichlist(database, prefix);
+    return { blocks, store, index };
+  }
+
+  it('follows the rich list of another one, and answers about the past of one chain only', async () => {
+    const { blocks, store, index } = await richlistOf(31, 30, 20);
     const reader = { ...index.reader, look: lookAtRichlist(database, index.tables, index.head) };
     const token = modelTokens[0] as string;
     const moment = momentOf(reader, 20, 20);
@@ -78,17 +84,7 @@ describe('a process that only serves', function () {
   thoroughIt(
     'never answers with a list of two chains, when it is rolled back between two statements',
     async () => {
-      const prefix = uniquePrefix();
-      const chain = modelChain(33, modelGenesis());
-      const blocks = [chain.next(undefined)];
-      while (blocks.length < 25) blocks.push(chain.next(blocks.at(-1)));
-      const truth = blocks[0]?.truth ?? new Map();
-      const { store } = await openTestRichlist(database, prefix, {
-        openSeed: async (height) => ({ height, balances: () => seedOf(truth) }),
-      });
-      await store.recover();
-      await store.writeBlocks(blocks);
-      const { index } = await openTestRichlist(database, prefix);
+      const { blocks, store, index } = await richlistOf(33, 25, 25);
       // The rollback comes after the total is read, and before the holders are.
       let rollsBack = false;
       const treacherous: Database = {
