@@ -1,16 +1,17 @@
 import type { Database } from '../../common/clickhouse/database.js';
 import { consume } from '../../common/consume.js';
 import { createBlockConsumer } from '../../common/consume-blocks.js';
+import { decodeAndTell } from '../../common/decode-blocks.js';
 import type { BlockServiceClient } from '../../common/gen/indexer/block/v1/block.js';
 import { hasJoined } from '../../common/join.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { NftConfig } from '../config.js';
+import { decodeBlock } from '../decode/block.js';
 import { type FollowOptions, followDetails } from '../enrich/follow.js';
 import type { DetailSource } from '../enrich/source.js';
 import type { NftIndex } from '../index.js';
 import type { NftStore } from '../store/store.js';
-import { decodeAndTell } from './blocks.js';
 
 export interface IngestOptions {
   readonly config: Pick<NftConfig, 'VM_TYPE' | 'CHAIN_ID' | 'ACCOUNT_ADDRESS_PREFIX' | 'DETAIL_ATTEMPTS'>;
@@ -38,11 +39,11 @@ export async function ingest(options: IngestOptions): Promise<void> {
   const { config, name, blocks, index, store, log, metrics, signal } = options;
   const claim = (chain_id: string, vm_type: string) => store.claim(chain_id, vm_type);
   if (!(await hasJoined({ config, blocks, claim, log, signal, onHindrance: options.onHindrance }))) return;
-  const decode = decodeAndTell(
-    { vm: config.VM_TYPE, account_prefix: config.ACCOUNT_ADDRESS_PREFIX },
-    log,
-    metrics,
-  );
+  const rollup = { vm: config.VM_TYPE, account_prefix: config.ACCOUNT_ADDRESS_PREFIX };
+  const decode = decodeAndTell((block, material) => decodeBlock(block, material, rollup), {
+    ...{ service: 'nft', kind: 'decode', log, metrics },
+    message: 'an event of an NFT could not be read',
+  });
   const { tables, head, reader } = index;
   const { database } = options;
   await Promise.all([

@@ -2,15 +2,16 @@ import type { Endpoints } from '../../common/chain/endpoints.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import { consume } from '../../common/consume.js';
 import { createBlockConsumer } from '../../common/consume-blocks.js';
+import { decodeAndTell } from '../../common/decode-blocks.js';
 import type { BlockServiceClient } from '../../common/gen/indexer/block/v1/block.js';
 import { hasJoined } from '../../common/join.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import { callRpc } from '../../common/rpc/client.js';
 import type { RichlistConfig } from '../config.js';
+import { decodeBlock } from '../decode/block.js';
 import type { RichlistStore } from '../store/store.js';
 import type { Tables } from '../store/tables.js';
-import { decodeAndTell } from './blocks.js';
 import type { NameTokens } from './names.js';
 import { reconcile } from './reconcile.js';
 
@@ -37,13 +38,12 @@ export async function ingest(options: IngestOptions): Promise<void> {
   const { name, blocks, store, log, metrics, signal } = options;
   const claim = (chain_id: string, vm_type: string) => store.claim(chain_id, vm_type);
   if (!(await hasJoined({ ...options, claim }))) return;
+  const decode = decodeAndTell(decodeBlock, {
+    ...{ service: 'richlist', kind: 'log', log, metrics },
+    message: 'a Transfer log or a part of a block could not be read',
+  });
   await Promise.all([
-    consume(createBlockConsumer({ name, store, decode: decodeAndTell(log, metrics), signal }), {
-      blocks,
-      signal,
-      log,
-      metrics,
-    }),
+    consume(createBlockConsumer({ name, store, decode, signal }), { blocks, signal, log, metrics }),
     reconcile({
       ...options,
       headHeight: async () =>
