@@ -14,15 +14,12 @@ const nft: ConsumerService<NftConfig, NftTables> = {
   name: 'nft',
   node: ({ REST_URL, JSON_RPC_URL }) => ({ rest: REST_URL, jsonRpc: JSON_RPC_URL, connections: 8 }),
   tables: rebuildableNft,
-  api: ({ config, log, metrics, current, reader, stopping }) =>
+  api: ({ config, current, ...options }) =>
     nftService({
-      log,
-      metrics,
-      reader,
+      ...options,
       show: createShower(config.VM_TYPE, config.ACCOUNT_ADDRESS_PREFIX),
       account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
       retryDetails: config.ROLE === 'serve' ? undefined : (collection) => current().retryDetails(collection),
-      stopping,
     }),
 };
 

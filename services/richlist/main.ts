@@ -17,14 +17,11 @@ const richlist: ConsumerService<RichlistConfig, RichlistTables> = {
     connections: SEED_CONCURRENCY,
   }),
   tables: rebuildableRichlist,
-  api: ({ config, log, metrics, reader, stopping }) =>
+  api: ({ config, ...options }) =>
     richlistService({
-      log,
-      metrics,
-      reader,
+      ...options,
       vm_type: config.VM_TYPE,
       account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
-      stopping,
     }),
 };
 

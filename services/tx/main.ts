@@ -17,14 +17,11 @@ const tx: ConsumerService<TxConfig, TxTables> = {
     connections: 8,
   }),
   tables: rebuildableTx,
-  api: ({ config, log, metrics, reader, stopping }) =>
+  api: ({ config, ...options }) =>
     txService({
-      log,
-      metrics,
-      reader,
+      ...options,
       vm_type: config.VM_TYPE,
       account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
-      stopping,
     }),
 };
 
