@@ -35,12 +35,13 @@ export async function openRichlistIndex(database: Database, target: Target): Pro
 /** The same before anybody has looked at the tables. */
 export function createRichlistIndex(database: Database, target: Target): RichlistIndex {
   const [tables, head] = [tablesOf(target), createHead()];
+  let store: RichlistStore | undefined;
   return {
     tables,
     head,
-    reader: { database, tables, head },
-    openStore: (options, writer = database) =>
-      createRichlistStore({
+    reader: { database, tables, head, newest: () => store?.newest ?? Number.POSITIVE_INFINITY },
+    openStore: (options, writer = database) => {
+      store = createRichlistStore({
         ...options,
         database: writer,
         target,
@@ -54,6 +55,8 @@ export function createRichlistIndex(database: Database, target: Target): Richlis
         },
         onUnwind: (position) => head.cutTo(position),
         onCuts: head.takeCuts,
-      }),
+      });
+      return store;
+    },
   };
 }

@@ -92,6 +92,8 @@ export interface RichlistStore {
   readonly position: Position;
   /** Changes with every cut of the tables. */
   readonly revision: number;
+  /** Number of the last change that may be in the tables, whole or not; infinite while nobody knows. */
+  readonly newest: number;
 }
 
 /** One insert's text, and the rows that it holds at most. */
@@ -111,6 +113,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   const tokenList = createTokenList(database, tables, options.nameTokens);
   let position: Position = nothing;
   let revision = 0;
+  let newest = Number.POSITIVE_INFINITY;
   // After a failure nobody knows what is in the tables, until `recover` has looked.
   let isClean = false;
   let hasFailed = false;
@@ -141,6 +144,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     batch: Batch,
     about: (token: string) => { readonly complete: boolean; readonly denom?: string | undefined },
   ): Promise<void> => {
+    newest = batch.last_ord;
     await insert('changes', batch.changes);
     await insert('balances', balanceRows(batch));
     await insert('holders', holderRows(batch));
@@ -253,6 +257,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     await known.reset();
     await fault('removed');
     position = to;
+    newest = to.last_ord;
     // Who has begun to compare meanwhile has seen tables that were half cut.
     revision += 1;
     isClean = true;
@@ -287,6 +292,9 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     },
     get revision() {
       return revision;
+    },
+    get newest() {
+      return newest;
     },
     // Looked at in its turn: a write that is under way has not failed.
     mend: () =>
