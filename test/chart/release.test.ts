@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml';
 import { packageRoot } from '../../services/common/paths.js';
 import { eventually } from '../support/block.js';
 import { installForeignCrds } from '../support/chart/foreign-crds.js';
-import { chart, helmInCluster, type Rendered, valuesFile, writeValues } from '../support/chart/helm.js';
+import { chart, helmAside, type Rendered, valuesFile, writeValues } from '../support/chart/helm.js';
 import { labelled } from '../support/chart/leftovers.js';
 import { previousChart } from '../support/chart/previous.js';
 import { type ControlPlane, controlPlane } from '../support/kubernetes/control-plane.js';
@@ -42,7 +42,7 @@ describe('T2: a release, where pods only pretend', function () {
     gateway: { service: { type: 'ClusterIP', externalTrafficPolicy: '', loadBalancerSourceRanges: [] } },
     scoringPrograms: { main: { stopAtStage: 9 } },
   });
-  const run = (...args: string[]) => helmInCluster(args, kubeconfig);
+  const run = (...args: string[]) => helmAside(args, kubeconfig);
   const succeed = async (...args: string[]): Promise<string> => {
     const { status, stdout, stderr } = await run(...args);
     assert.equal(status, 0, `helm ${args.join(' ')}\n${stdout}${stderr}`);

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Change, changes } from '../support/chart/changes.js';
-import { chart, helm, renderText, valuesFile, writeValues } from '../support/chart/helm.js';
+import { chart, helm, helmAside, renderTextAside, valuesFile, writeValues } from '../support/chart/helm.js';
 import { type Leaf, leavesOf, mapsOf, only, ownValues } from '../support/chart/leaves.js';
+import { forEach } from '../support/few-at-a-time.js';
 
 const leaves = leavesOf(ownValues());
 const minimal = valuesFile('minimal');
@@ -27,22 +28,20 @@ describe('T0: values', () => {
     );
   });
 
-  it('are refused when a name is misspelt, wherever it stands', function () {
+  it('are refused when a name is misspelt, wherever it stands', async function () {
     this.timeout(600_000);
     // Charts that have this one as a dependency share `global`; the others are maps of names that anybody gives.
     const isOpen = (path: readonly string[]): boolean =>
       /^global$|^metrics\.dashboards\.labels$|\.?resources\.(requests|limits)$/.test(path.join('.'));
     const maps = mapsOf(ownValues()).filter((path) => !isOpen(path));
     assert.ok(maps.length > 50);
-    const taken = maps.filter((path) => {
-      const { status, stderr } = tryValues(only([...path, 'misspelt'], 1));
-      if (status !== 0) assert.match(stderr, /additional properties 'misspelt' not allowed/);
-      return status === 0;
+    const taken: string[] = [];
+    await forEach(maps, async (path) => {
+      const { status, stderr } = await helmAside(triedBy(only([...path, 'misspelt'], 1)));
+      if (status === 0) taken.push(path.join('.'));
+      else assert.match(stderr, /additional properties 'misspelt' not allowed/);
     });
-    assert.deepEqual(
-      taken.map((path) => path.join('.')),
-      [],
-    );
+    assert.deepEqual(taken, []);
   });
 
   it('are refused when they are of another type', () => {
@@ -61,33 +60,34 @@ describe('T0: values', () => {
       ['scoringPrograms', { ['a'.repeat(44)]: {} }],
       ['migrations.mode', 'never'],
     ] as const) {
-      const { status } = tryValues(only(path.split('.'), value));
+      const { status } = helm(triedBy(only(path.split('.'), value)));
       assert.notEqual(status, 0, `${path} of ${JSON.stringify(value)} is taken`);
     }
   });
 
-  it('do something, every single one', function () {
+  it('do something, every single one', async function () {
     this.timeout(900_000);
-    const render = (files: readonly string[]): string => renderText(files).replaceAll(/checksum\/.*/g, '');
-    const bases = new Map<string, string>();
-    const idle = leaves.filter((leaf) => {
-      const { to, beside = {}, also = {} } = changeOf(leaf);
+    const render = async (files: readonly string[]): Promise<string> =>
+      (await renderTextAside(files)).replaceAll(/checksum\/.*/g, '');
+    const bases = new Map<string, Promise<string>>();
+    const idle: string[] = [];
+    await forEach(leaves, async ({ path, value }) => {
+      const { to, beside = {}, also = {} } = changeOf({ path, value });
       const base = [everything, writeValues(beside)];
       const key = JSON.stringify(beside);
       const before = bases.get(key) ?? render(base);
       bases.set(key, before);
-      return before === render([...base, writeValues(also), writeValues(only(leaf.path, to))]);
+      const after = await render([...base, writeValues(also), writeValues(only(path, to))]);
+      if ((await before) === after) idle.push(path.join('.'));
     });
-    assert.deepEqual(
-      idle.map(({ path }) => path.join('.')),
-      [],
-    );
+    assert.deepEqual(idle, []);
   });
 });
 
-function tryValues(values: unknown): { status: number | null; stderr: string } {
-  return helm(['template', 'weft', chart, '--values', minimal, '--values', writeValues(values)]);
-}
+/** How values are tried beside the least that is needed. */
+const triedBy = (values: unknown): string[] => [
+  ...['template', 'weft', chart, '--values', minimal, '--values', writeValues(values)],
+];
 
 /** Another value of the same kind. */
 function changeOf({ path, value }: Leaf): Change {

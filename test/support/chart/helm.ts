@@ -46,7 +46,12 @@ function options(env: Readonly<Record<string, string>>) {
   return {
     encoding: 'utf8' as const,
     maxBuffer: 64 * 1024 * 1024,
-    env: { PATH: process.env['PATH'] ?? '', HOME: folder, HELM_CACHE_HOME: join(folder, 'cache'), ...env },
+    env: {
+      ...{ PATH: process.env['PATH'] ?? '', HOME: folder, HELM_CACHE_HOME: join(folder, 'cache') },
+      // It ends before collecting its garbage would pay: two fifths of its processor time.
+      GOGC: 'off',
+      ...env,
+    },
   };
 }
 
@@ -55,13 +60,14 @@ export function helm(args: readonly string[]): SpawnSyncReturns<string> {
   return spawnSync(program('HELM'), args, options({}));
 }
 
-/** Runs helm against a cluster, while this process goes on. */
-export function helmInCluster(
+/** Runs helm while this process goes on, against a cluster if there is one. */
+export function helmAside(
   args: readonly string[],
-  kubeconfig: string,
+  kubeconfig?: string,
 ): Promise<{ readonly status: number; readonly stdout: string; readonly stderr: string }> {
+  const env: Record<string, string> = kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig };
   return new Promise((resolve) => {
-    execFile(program('HELM'), args, options({ KUBECONFIG: kubeconfig }), (error, stdout, stderr) =>
+    execFile(program('HELM'), args, options(env), (error, stdout, stderr) =>
       resolve({ status: error === null ? 0 : Number(error.code ?? 1), stdout, stderr }),
     );
   });
@@ -77,13 +83,25 @@ export function writeValues(values: unknown): string {
 
 /** What `helm template` prints with these values files. @throws Error with what it complains of. */
 export function renderText(files: readonly string[], more: readonly string[] = []): string {
-  const { status, stdout, stderr } = helm([
-    ...['template', 'weft', chart, '--namespace', 'rollups'],
-    ...files.flatMap((file) => ['--values', file]),
-    ...more,
-  ]);
-  if (status !== 0) throw new Error(stderr);
-  return stdout;
+  return textOf(helm([...templateArgs(files), ...more]));
+}
+
+/** The same while this process goes on. */
+export const renderTextAside = async (files: readonly string[]): Promise<string> =>
+  textOf(await helmAside(templateArgs(files)));
+
+const templateArgs = (files: readonly string[]): string[] => [
+  ...['template', 'weft', chart, '--namespace', 'rollups'],
+  ...files.flatMap((file) => ['--values', file]),
+];
+
+function textOf(answer: {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}): string {
+  if (answer.status !== 0) throw new Error(answer.stderr);
+  return answer.stdout;
 }
 
 /** The same as objects. */
