@@ -58,9 +58,10 @@ export function createHead<Position>(nothing: Position, parts: readonly (keyof P
       return cuts;
     },
     advance(next) {
-      const moved = parts.some((part) => next[part] !== position[part]);
+      // The same position stays the same object: what was remembered of it still holds.
+      if (parts.every((part) => next[part] === position[part])) return;
       position = next;
-      if (moved) bell.ring();
+      bell.ring();
     },
     learn: revise,
     cutTo(next) {

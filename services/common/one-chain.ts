@@ -10,7 +10,12 @@ export interface OneChain {
   readonly look?: (() => Promise<void>) | undefined;
   /** How far calls may read, and how often cuts of the tables have begun and ended. */
   readonly head: { readonly cuts: number };
+  /** Whether answers are exact while the tables are being cut, too. */
+  readonly isWholeWhileCut?: boolean;
 }
+
+const isLackingRows = ({ head, isWholeWhileCut }: OneChain): boolean =>
+  isWholeWhileCut !== true && isBeingCut(head.cuts);
 
 /** How often an answer is read before the caller is asked to come again. */
 const attempts = 5;
@@ -31,7 +36,7 @@ const isAboutRequest = (error: unknown): boolean =>
 export async function whenWhole<Reading extends OneChain>(begin: () => Reading): Promise<Reading> {
   for (let waited = 0; ; waited += pause) {
     const reading = begin();
-    if (!isBeingCut(reading.head.cuts)) return reading;
+    if (!isLackingRows(reading)) return reading;
     if (waited >= patience)
       throw new RpcError(status.UNAVAILABLE, 'rows that were removed are being made again: ask again');
     await sleep(pause);
@@ -63,7 +68,7 @@ export async function ofOneChain<Reading extends OneChain, T>(
     );
     if ('error' in outcome && isAboutRequest(outcome.error)) throw outcome.error;
     await reading.look?.();
-    if (rollbacksOf(reading) !== before || isBeingCut(reading.head.cuts)) continue;
+    if (rollbacksOf(reading) !== before || isLackingRows(reading)) continue;
     // By now the head is further: where another process writes, the look has taken it over.
     if ('error' in outcome && outcome.error instanceof Overtaken) continue;
     if ('error' in outcome) throw outcome.error;

@@ -64,6 +64,7 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
     onWritten: (written) => takeOver(reader, head, written),
     onRecovered: (position) => takeOverRecovered(head, position),
     onUnwind: (position) => head.cutTo(position),
+    onCuts: head.takeCuts,
   });
   let hindrance = 'the block service has not answered yet';
   return {
@@ -100,7 +101,10 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
   };
 }
 
-/** Rows up to the end of a batch never change while later blocks are written. */
+/**
+ * Rows up to the end of a batch never change while later blocks are written, but for the heads of
+ * account lists: those of later batches replace them. The copy makes these from its items.
+ */
 async function planCopy(
   { writer }: Pick<OpenOptions, 'writer'>,
   target: Target,
@@ -109,7 +113,9 @@ async function planCopy(
   const position = await readPosition(writer, tablesOf(target), height);
   const params = paramsOf(position);
   return {
-    tables: aboveCursor.map(([table, above]) => ({ table, condition: `NOT (${above})`, params })),
+    tables: aboveCursor
+      .filter(([table]) => table !== 'account_heads')
+      .map(([table, above]) => ({ table, condition: `NOT (${above})`, params })),
     holds: false,
   };
 }

@@ -1,6 +1,7 @@
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import { notFound, unimplemented } from '../common/errors.js';
 import { type TxServiceServer, TxServiceService } from '../common/gen/indexer/tx/v1/tx.js';
+import { ofOneChain } from '../common/one-chain.js';
 import { checkPage } from '../common/page/check.js';
 import type { CallContext } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
@@ -44,6 +45,10 @@ export function txService(options: TxRpcOptions): ServedService {
 /** What every statement of a call carries on. */
 const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_id });
 
+/** Reads for a call, from one chain. */
+const answerTo = <T>({ reader }: TxRpcOptions, read: (reader: Reader) => Promise<T>): Promise<T> =>
+  ofOneChain(reader, ({ head }) => head.revision, read);
+
 function headHandlers(options: TxRpcOptions): Pick<TxServiceServer, 'getStatus' | 'watchHead'> {
   const heightsOf = ({ position }: Head) => ({
     height: position.height,
@@ -72,43 +77,49 @@ function txHandlers(
   const { account_prefix } = options;
   return {
     getTx: unary(options, async ({ tx_hash }, call) => {
-      const tx = await getByHash(options.reader(), 'tx', checkHash(tx_hash), forward(call));
+      const hash = checkHash(tx_hash);
+      const tx = await answerTo(options, (reader) => getByHash(reader, 'tx', hash, forward(call)));
       if (tx === undefined) throw notFound(`tx ${tx_hash} is not indexed`);
       return { tx };
     }),
 
     getTxsByHashes: unary(options, async ({ tx_hashes, height }, call) => {
       const hashes = checkHashes(tx_hashes);
-      const reader = options.reader();
-      await indexed(reader.head, height, call);
-      return { txs: await getByHashes(reader, 'tx', hashes, forward(call)) };
+      const txs = await answerTo(options, async (reader) => {
+        await indexed(reader.head, height, call);
+        return getByHashes(reader, 'tx', hashes, forward(call));
+      });
+      return { txs };
     }),
 
     listTxs: unary(options, async ({ msgs, pagination }, call) => {
       const [types, page] = [cleanMsgs(msgs), checkPage(pagination)];
-      const { bodies, ...rest } =
+      const { bodies, ...rest } = await answerTo(options, (reader) =>
         types.length === 0
-          ? await listAll(options.reader(), 'tx', page, forward(call))
-          : await listByMsgs(options.reader(), types, page, forward(call));
+          ? listAll(reader, 'tx', page, forward(call))
+          : listByMsgs(reader, types, page, forward(call)),
+      );
       return { txs: bodies, ...rest };
     }),
 
     listTxsByAccount: unary(options, async ({ account, is_signer, msgs, pagination }, call) => {
       const [types, page] = [cleanMsgs(msgs), checkPage(pagination)];
       const key = checkAccount(account, account_prefix);
-      const { bodies, ...rest } =
+      const { bodies, ...rest } = await answerTo(options, (reader) =>
         types.length === 0
-          ? await listByAccount(options.reader(), 'tx', key, is_signer, page, forward(call))
-          : await listByAccountAndMsgs(options.reader(), key, is_signer, types, page, forward(call));
+          ? listByAccount(reader, 'tx', key, is_signer, page, forward(call))
+          : listByAccountAndMsgs(reader, key, is_signer, types, page, forward(call)),
+      );
       return { txs: bodies, ...rest };
     }),
 
     listTxsByHeight: unary(options, async ({ height, msgs, pagination }, call) => {
       const [types, page] = [cleanMsgs(msgs), checkPage(pagination)];
-      const { bodies, ...rest } =
+      const { bodies, ...rest } = await answerTo(options, (reader) =>
         types.length === 0
-          ? await listByHeight(options.reader(), 'tx', height, page, forward(call))
-          : await listByHeightAndMsgs(options.reader(), height, types, page, forward(call));
+          ? listByHeight(reader, 'tx', height, page, forward(call))
+          : listByHeightAndMsgs(reader, height, types, page, forward(call)),
+      );
       return { txs: bodies, ...rest };
     }),
   };
@@ -126,18 +137,17 @@ function evmHandlers(
   return {
     getEvmTx: unary(options, async ({ tx_hash }, call) => {
       requireEvm(options);
-      const tx = await getByHash(options.reader(), 'evm_tx', checkHash(tx_hash), forward(call));
+      const hash = checkHash(tx_hash);
+      const tx = await answerTo(options, (reader) => getByHash(reader, 'evm_tx', hash, forward(call)));
       if (tx === undefined) throw notFound(`EVM tx ${tx_hash} is not indexed`);
       return { tx };
     }),
 
     listEvmTxs: unary(options, async ({ pagination }, call) => {
       requireEvm(options);
-      const { bodies, ...rest } = await listAll(
-        options.reader(),
-        'evm_tx',
-        checkPage(pagination),
-        forward(call),
+      const page = checkPage(pagination);
+      const { bodies, ...rest } = await answerTo(options, (reader) =>
+        listAll(reader, 'evm_tx', page, forward(call)),
       );
       return { txs: bodies, ...rest };
     }),
@@ -145,13 +155,8 @@ function evmHandlers(
     listEvmTxsByAccount: unary(options, async ({ account, is_signer, pagination }, call) => {
       requireEvm(options);
       const [page, key] = [checkPage(pagination), checkAccount(account, account_prefix)];
-      const { bodies, ...rest } = await listByAccount(
-        options.reader(),
-        'evm_tx',
-        key,
-        is_signer,
-        page,
-        forward(call),
+      const { bodies, ...rest } = await answerTo(options, (reader) =>
+        listByAccount(reader, 'evm_tx', key, is_signer, page, forward(call)),
       );
       return { txs: bodies, ...rest };
     }),
@@ -159,7 +164,9 @@ function evmHandlers(
     listEvmTxsByHeight: unary(options, async ({ height, pagination }, call) => {
       requireEvm(options);
       const page = checkPage(pagination);
-      const { bodies, ...rest } = await listByHeight(options.reader(), 'evm_tx', height, page, forward(call));
+      const { bodies, ...rest } = await answerTo(options, (reader) =>
+        listByHeight(reader, 'evm_tx', height, page, forward(call)),
+      );
       return { txs: bodies, ...rest };
     }),
   };
@@ -179,20 +186,18 @@ function internalHandlers(
   return {
     listEvmInternalTxs: unary(options, async ({ pagination }, call) => {
       requireEvm(options);
-      const { bodies, ...rest } = await listAll(options.reader(), kind, checkPage(pagination), forward(call));
+      const page = checkPage(pagination);
+      const { bodies, ...rest } = await answerTo(options, (reader) =>
+        listAll(reader, kind, page, forward(call)),
+      );
       return { internal_txs: bodies, ...rest };
     }),
 
     listEvmInternalTxsByAccount: unary(options, async ({ account, is_signer, pagination }, call) => {
       requireEvm(options);
       const [page, key] = [checkPage(pagination), checkAccount(account, account_prefix)];
-      const { bodies, ...rest } = await listByAccount(
-        options.reader(),
-        kind,
-        key,
-        is_signer,
-        page,
-        forward(call),
+      const { bodies, ...rest } = await answerTo(options, (reader) =>
+        listByAccount(reader, kind, key, is_signer, page, forward(call)),
       );
       return { internal_txs: bodies, ...rest };
     }),
@@ -200,14 +205,18 @@ function internalHandlers(
     listEvmInternalTxsByHeight: unary(options, async ({ height, pagination }, call) => {
       requireEvm(options);
       const page = checkPage(pagination);
-      const { bodies, ...rest } = await listByHeight(options.reader(), kind, height, page, forward(call));
+      const { bodies, ...rest } = await answerTo(options, (reader) =>
+        listByHeight(reader, kind, height, page, forward(call)),
+      );
       return { internal_txs: bodies, ...rest };
     }),
 
     listEvmInternalTxsByHash: unary(options, async ({ tx_hash, pagination }, call) => {
       requireEvm(options);
       const [page, hash] = [checkPage(pagination), checkHash(tx_hash)];
-      const found = await listInternalByHash(options.reader(), hash, page, forward(call));
+      const found = await answerTo(options, (reader) =>
+        listInternalByHash(reader, hash, page, forward(call)),
+      );
       if (found === undefined) throw notFound(`EVM tx ${tx_hash} is not indexed`);
       const { bodies, ...rest } = found;
       return { internal_txs: bodies, ...rest };

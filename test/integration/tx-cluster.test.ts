@@ -14,7 +14,19 @@ describe('the tx service on a cluster', () => {
         commands.push(sql);
       },
     };
-    await removeAbove(database, tablesOf({ database: 'd_tx', cluster: 'big' }), nothing, () => {});
+    const steps: string[] = [];
+    const step = (name: string) => async () => {
+      steps.push(`${name} before ${commands.length}`);
+    };
+    await removeAbove(
+      {
+        ...{ database, tables: tablesOf({ database: 'd_tx', cluster: 'big' }), fault: () => {} },
+        ...{ begin: step('begin'), putHeadsRight: step('heads') },
+      },
+      nothing,
+    );
+    assert.equal(steps[0], 'begin before 0');
+    assert.deepEqual(steps.slice(-2), ['begin before 8', 'heads before 8'], 'the items go last of all');
     assert.equal(commands.length, 9);
     const real = await testDatabase();
     for (const sql of commands) {

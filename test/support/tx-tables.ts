@@ -56,6 +56,7 @@ export function openTx(database: Database, prefix: string, options: TxTablesOpti
     onWritten: (written) => takeOver(reader, head, written),
     onRecovered: (position) => takeOverRecovered(head, position),
     onUnwind: (position) => head.cutTo(position),
+    onCuts: head.takeCuts,
   });
   return { store, reader, head };
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type AccountHead, latestKept, listKey } from '../../services/tx/store/account-heads.js';
+import { type AccountHead, latestKept, listKey } from '../../services/tx/store/account-list.js';
 import { createHeadTable } from '../../services/tx/store/head-table.js';
 import { mulberry32 } from '../../tools/replay/faults.js';
 

@@ -2,12 +2,7 @@ import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { createLog } from '../../services/common/log.js';
 import type { DecodedBlock } from '../../services/tx/decode/types.js';
-import {
-  type AccountHead,
-  type ListKey,
-  latestKept,
-  listKey,
-} from '../../services/tx/store/account-heads.js';
+import { type AccountHead, type ListKey, latestKept, listKey } from '../../services/tx/store/account-list.js';
 import { checkFollows, checkTraces, splitBlocks, splitLines } from '../../services/tx/store/batches.js';
 import { nothing } from '../../services/tx/store/cursor.js';
 import { createHeads } from '../../services/tx/store/heads.js';

@@ -9,8 +9,8 @@ export interface RemoveOptions<Name extends string> {
   /** The name of the statements. */
   readonly name: string;
   readonly fault: FaultPoint;
-  /** Told before rows are removed, unless there are none. */
-  readonly onRemove?: (() => Promise<void>) | undefined;
+  /** Told before rows of a table are removed, unless there are none. */
+  readonly onRemove?: ((table: Name) => Promise<void>) | undefined;
 }
 
 /**
@@ -56,7 +56,7 @@ export async function removeFromAll<Name extends string>(
   for (const [table, where] of conditions) {
     const n = counts.get(table) ?? 0;
     if (n === 0) continue;
-    await onRemove?.();
+    await onRemove?.(table);
     await fault(`remove ${table}`);
     // Lightweight: it marks rows, where ALTER TABLE DELETE would write whole parts anew.
     await database.command(`DELETE FROM ${tables.removable(table)} WHERE ${where}`, params, options);

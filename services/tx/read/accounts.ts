@@ -1,12 +1,8 @@
 import { createBatcher } from '../../common/batcher.js';
 import { type Call, type Database, tuple } from '../../common/clickhouse/database.js';
-import {
-  type AccountHead,
-  emptyList,
-  type ListKey,
-  listKey,
-  readAccountHeads,
-} from '../store/account-heads.js';
+import { isBeingCut } from '../../common/cuts.js';
+import { readAccountHeads } from '../store/account-heads.js';
+import { type AccountHead, emptyList, type ListKey, listKey } from '../store/account-list.js';
 import { createHeadTable } from '../store/head-table.js';
 import { type AccountList, kindOfList, type Tables } from '../store/tables.js';
 import { groupBy } from './group.js';
@@ -68,7 +64,7 @@ export function createAccounts({ database, tables, head, atOnce, writesToo }: Ac
         const upTo = some[0]?.upTo ?? 0;
         const wanted = [...new Set(some.map(({ key }) => key))];
         const ends = { tx: upTo, evm_tx: upTo, internal_tx: upTo };
-        const found = await readAccountHeads(database, tables, wanted, ends, call);
+        const found = await readAccountHeads(database, tables, wanted, ends, call, isBeingCut(head.cuts));
         for (const [key, head] of found) answers.set(`${key}/${upTo}`, head);
       }
       return keys.map(({ key, upTo }) => answers.get(`${key}/${upTo}`) ?? emptyList);
@@ -119,10 +115,11 @@ export function createAccounts({ database, tables, head, atOnce, writesToo }: Ac
       const key = listKey(list, account);
       const remembered = known.get(key);
       if (remembered !== undefined && (remembered.latest[0] ?? 0) <= upTo) return remembered;
-      const before = head.position;
+      const [before, began] = [head.position, head.revision];
       const found = await heads({ key, list, upTo }, call);
-      // Kept only if nothing was written meanwhile: it could have changed the list.
-      if (before === head.position && upTo === before.last[kindOfList(list)]) {
+      // Kept only if nothing was written or removed meanwhile: it could have changed the list.
+      const isSame = before === head.position && began === head.revision;
+      if (isSame && upTo === before.last[kindOfList(list)]) {
         forgetWhatMayHaveChanged();
         known.set(key, found);
       }

@@ -22,6 +22,8 @@ export interface Reader {
    * is of one chain if no rollback shows then, since the cursor is what a rollback takes first.
    */
   readonly look?: (() => Promise<void>) | undefined;
+  /** Nothing that answers are made of is missing while tables are cut: see `readAccountHeads`. */
+  readonly isWholeWhileCut: true;
 }
 
 export interface ReaderOptions {
@@ -54,5 +56,6 @@ export function createReader(options: ReaderOptions): Reader {
     blockRanges: createBlockRanges(database, tables, atOnce),
     messages: createMessages(database, tables, head),
     look: options.look,
+    isWholeWhileCut: true,
   };
 }

@@ -1,24 +1,7 @@
 import { type Call, type Database, tuple } from '../../common/clickhouse/database.js';
+import { type AccountHead, type ListKey, listKey, listOf } from './account-list.js';
+import { type CountedRow, countedColumns, countedHead, readListEnds, type WantedEnd } from './list-ends.js';
 import { type AccountList, type Kind, kindOfList, type Tables } from './tables.js';
-
-/** The end of an account's list. */
-export interface AccountHead {
-  /** Length of the list. */
-  readonly count: number;
-  /** Sequences of its last items, newest first: all of them, or `latestKept`. */
-  readonly latest: readonly number[];
-}
-
-/** An account's list as a text: `list/account`. */
-export type ListKey = `${AccountList}/${string}`;
-
-export const listKey = (list: AccountList, account: string): ListKey => `${list}/${account}`;
-
-/** An empty list. */
-export const emptyList: AccountHead = { count: 0, latest: [] };
-
-/** How many sequences a head carries: the first page of a wallet fits. */
-export const latestKept = 16;
 
 /** Keys that go into one statement, so that it stays short. */
 const keysAtOnce = 500;
@@ -34,8 +17,16 @@ interface HeadRow {
 /**
  * Reads the heads of lists as they are at a position.
  *
+ * A list's newest row is its end, unless it is above the position: then it may have replaced
+ * the one that was the end there, of which merges leave nothing, or an even older one. That
+ * happens while a batch is written, after a kill meanwhile until the next start, and to a reader
+ * that is behind the writer. The items tell the end then, in one more statement. What a cut has
+ * removed from above the cursor had replaced rows as well, but a cut puts these right before it
+ * ends; until then it is the items that count.
+ *
  * @param keys the lists wanted; those without items are missing in the answer.
  * @param upTo highest sequence that counts, of each kind.
+ * @param isCut whether a cut is under way.
  */
 export async function readAccountHeads(
   database: Database,
@@ -43,22 +34,31 @@ export async function readAccountHeads(
   keys: readonly ListKey[],
   upTo: Readonly<Record<Kind, number>>,
   call: Call = {},
+  isCut = false,
 ): Promise<Map<ListKey, AccountHead>> {
   const found = new Map<ListKey, AccountHead>();
   for (let start = 0; start < keys.length; start += keysAtOnce) {
     const some = keys.slice(start, start + keysAtOnce);
-    const heads = await database.rows<HeadRow>(
+    const rows = await database.rows<HeadRow>(
       `SELECT list, account, ord, sequence, latest FROM ${tables.of('account_heads')} WHERE (list, account) IN {keys:Array(Tuple(String, String))}`,
-      { keys: tuplesOf(some) },
+      { keys: some.map((key) => tuple(listOf(key))) },
       { name: 'tx.account_heads', ...call },
     );
-    // Rows that merges have not yet replaced are there as well: the highest one counts.
-    heads.sort((a, b) => a.sequence - b.sequence);
-    for (const { list, account, ord, sequence, latest } of heads) {
-      if (sequence <= upTo[kindOfList(list)]) found.set(listKey(list, account), { count: ord, latest });
+    // Rows that merges have not yet replaced are there as well.
+    const newest = new Map<ListKey, HeadRow>();
+    for (const row of rows) {
+      const key = listKey(row.list, row.account);
+      if (row.sequence > (newest.get(key)?.sequence ?? 0)) newest.set(key, row);
     }
-    const missing = some.filter((key) => !found.has(key));
-    if (missing.length > 0) await countItems(database, tables, missing, upTo, call, found);
+    const unsure: WantedEnd[] = [];
+    for (const key of some) {
+      const row = newest.get(key);
+      if (row !== undefined && !isCut && row.sequence <= upTo[kindOfList(row.list)])
+        found.set(key, { count: row.ord, latest: row.latest });
+      else unsure.push({ key, length: row?.ord });
+    }
+    if (unsure.length === 0) continue;
+    for (const [key, head] of await readListEnds(database, tables, unsure, upTo, call)) found.set(key, head);
   }
   return found;
 }
@@ -88,45 +88,3 @@ export async function readAllHeads(
   );
   return rows.length > capacity ? undefined : new Map(rows.map(countedHead));
 }
-
-interface CountedRow {
-  readonly list: AccountList;
-  readonly account: string;
-  readonly ord: number;
-  readonly latest: readonly number[];
-}
-
-/** A list's end, worked out from its items; sequences are negated to have the newest first. */
-const countedColumns = `list, account, max(i.ord) AS ord, groupArraySorted(${latestKept})(-toInt64(i.sequence)) AS latest`;
-
-const countedHead = ({ list, account, ord, latest }: CountedRow): [ListKey, AccountHead] => [
-  listKey(list, account),
-  { count: ord, latest: latest.map((sequence) => -sequence) },
-];
-
-/** The same from the items themselves: for lists that are empty, or whose head was lost to a rollback. */
-async function countItems(
-  database: Database,
-  tables: Tables,
-  keys: readonly ListKey[],
-  upTo: Readonly<Record<Kind, number>>,
-  call: Call,
-  found: Map<ListKey, AccountHead>,
-): Promise<void> {
-  const rows = await database.rows<CountedRow>(
-    `SELECT ${countedColumns} FROM ${tables.of('account_items')} AS i WHERE (list, account) IN {keys:Array(Tuple(String, String))} AND i.sequence <= multiIf(${upToOfList}) GROUP BY list, account`,
-    { keys: tuplesOf(keys), ...upTo },
-    { name: 'tx.count_items', ...call },
-  );
-  for (const row of rows) found.set(...countedHead(row));
-}
-
-/** Arguments of multiIf that give the highest sequence that counts in a row's list. */
-const upToOfList = `list IN ('tx', 'signed_tx'), {tx:UInt64}, list IN ('evm_tx', 'sent_evm_tx'), {evm_tx:UInt64}, {internal_tx:UInt64}`;
-
-const partsOf = (key: ListKey): [AccountList, string] => {
-  const slash = key.indexOf('/');
-  return [key.slice(0, slash) as AccountList, key.slice(slash + 1)];
-};
-
-const tuplesOf = (keys: readonly ListKey[]) => keys.map((key) => tuple(partsOf(key)));

@@ -1,5 +1,5 @@
 import { createLru } from '../../common/lru.js';
-import { type AccountHead, type ListKey, latestKept } from './account-heads.js';
+import { type AccountHead, type ListKey, latestKept } from './account-list.js';
 
 /** The ends of the account lists that were used last. */
 export interface HeadTable {

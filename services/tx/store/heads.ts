@@ -1,4 +1,4 @@
-import { type AccountHead, emptyList, type ListKey, latestKept } from './account-heads.js';
+import { type AccountHead, emptyList, type ListKey, latestKept } from './account-list.js';
 import { createHeadTable } from './head-table.js';
 
 /** The heads of account lists while a batch is numbered. Nothing counts before `commit`. */

@@ -1,6 +1,6 @@
 import { createLines, type Lines, tsvField } from '../../common/clickhouse/lines.js';
 import type { DecodedBlock, DecodedFrame, DecodedTx } from '../decode/types.js';
-import { type ListKey, listKey } from './account-heads.js';
+import { type AccountHead, type ListKey, listKey, listOf } from './account-list.js';
 import type { Position } from './cursor.js';
 import type { StagedHeads } from './heads.js';
 import type { StagedMsgSets } from './msg-sets.js';
@@ -140,12 +140,11 @@ export function cursorRows({ cursor }: Rows): string[] {
   return cursor.map((row, index) => JSON.stringify({ ...row, ends_batch: index === cursor.length - 1 }));
 }
 
-/** The rows of account heads that changed, in the format TabSeparated. */
-export function headRows(heads: StagedHeads): Lines {
+/** The rows of account heads, in the format TabSeparated. */
+export function headRows(heads: Iterable<readonly [ListKey, AccountHead]>): Lines {
   const lines = createLines();
-  for (const [key, { count, latest }] of heads.changed()) {
-    const slash = key.indexOf('/');
-    const [list, account] = [key.slice(0, slash), key.slice(slash + 1)];
+  for (const [key, { count, latest }] of heads) {
+    const [list, account] = listOf(key);
     lines.add(`${list}\t${account}\t${count}\t${latest[0]}\t[${latest.join(',')}]`);
   }
   return lines;
@@ -178,9 +177,8 @@ function addItem(
 }
 
 function addToList(rows: Rows, heads: StagedHeads, key: ListKey, sequence: number, msg_set: number): void {
-  const slash = key.indexOf('/');
   const ord = heads.append(key, sequence);
-  const [list, account] = [key.slice(0, slash), key.slice(slash + 1)];
+  const [list, account] = listOf(key);
   rows.account_items.add(`${list}\t${account}\t${ord}\t${sequence}\t${msg_set}`);
 }
 

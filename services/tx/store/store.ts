@@ -8,13 +8,17 @@ import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
 import { createSlices } from '../../common/slices.js';
 import type { DecodedBlock } from '../decode/types.js';
-import { type AccountHead, type ListKey, readAccountHeads, readAllHeads } from './account-heads.js';
+import { readAccountHeads, readAllHeads } from './account-heads.js';
+import type { AccountHead, ListKey } from './account-list.js';
 import { checkFollows, checkTraces, splitBlocks, splitLines, splitTraces } from './batches.js';
 import { nothing, type Position, readHashes, readPosition } from './cursor.js';
+import { type Cut, openCut } from './cuts.js';
 import { createHeads } from './heads.js';
+import { makeHeads } from './make-heads.js';
 import { createMsgSets, type MsgSets, readMsgSets } from './msg-sets.js';
 import { createOwners, type OwnersOfBatch, type ResolveStores } from './owners.js';
 import { removeAbove } from './remove.js';
+import { restoreHeads } from './restore-heads.js';
 import {
   addBlock,
   addTrace,
@@ -29,6 +33,7 @@ import {
   type WrittenBody,
 } from './rows.js';
 import { type TableName, tablesOf } from './tables.js';
+import { readTip, type Tip } from './tip.js';
 
 export interface StoreOptions {
   readonly database: Database;
@@ -43,6 +48,8 @@ export interface StoreOptions {
   readonly onRecovered?: (position: Position) => void;
   /** Told before anything above a position is removed. */
   readonly onUnwind?: (position: Position) => void;
+  /** Told the number of cuts when one begins, and when it is done: see `cuts.ts`. */
+  readonly onCuts?: (cuts: number) => void;
   /** How many ends of account lists to keep in memory. */
   readonly headCapacity?: number;
 }
@@ -128,12 +135,25 @@ export function createTxStore(options: StoreOptions): TxStore {
       isClean = true;
     });
 
+  const startCut = ({ cut, newest }: Tip): Cut =>
+    openCut({ database, tables, fault, onCuts: options.onCuts }, cut, newest);
+
   /** Cuts the tables to a position, and what memory knows of them. */
-  const cutTo = async (to: Position): Promise<number> => {
+  const cutTo = async (to: Position, cut: Cut): Promise<number> => {
     isClean = false;
     heads.clear();
     owners.clear();
-    const removed = await removeAbove(database, tables, to, fault);
+    const restoring = { database, tables, insertHeads: (rows: Lines) => insertLines('account_heads', rows) };
+    const removed = await removeAbove(
+      {
+        ...{ database, tables, fault },
+        begin: () => cut.begin(to.height),
+        putHeadsRight: () => restoreHeads(restoring, to),
+      },
+      to,
+    );
+    await cut.end();
+    await makeHeads(restoring, to);
     sets = createMsgSets(await readMsgSets(database, tables, 0, to.last.tx));
     heads.clear(await readAllHeads(database, tables, headCapacity));
     position = to;
@@ -167,7 +187,7 @@ export function createTxStore(options: StoreOptions): TxStore {
       'stores',
       owned.learnt.map((row) => JSON.stringify(row)),
     );
-    await insertLines('account_heads', headRows(staged));
+    await insertLines('account_heads', headRows(staged.changed()));
     await insert('blocks', cursorRows(rows));
     staged.commit();
     stagedSets.commit();
@@ -197,7 +217,7 @@ export function createTxStore(options: StoreOptions): TxStore {
       await slice();
     }
     await insertRows(rows);
-    await insertLines('account_heads', headRows(staged));
+    await insertLines('account_heads', headRows(staged.changed()));
     await insert('internal_blocks', cursorRows(rows));
     staged.commit();
     await fault('written');
@@ -219,8 +239,9 @@ export function createTxStore(options: StoreOptions): TxStore {
     },
     recover: () =>
       exclusive(async () => {
-        const found = await readPosition(database, tables);
-        const removed = await cutTo(found);
+        const tip = await readTip(database, tables);
+        const found = tip.position;
+        const removed = await cutTo(found, startCut(tip));
         options.onRecovered?.(found);
         if (removed > 0) log.warn({ rows: removed, height: found.height }, 'removed what a crash had left');
         return found;
@@ -242,9 +263,13 @@ export function createTxStore(options: StoreOptions): TxStore {
       }),
     unwind: (height) =>
       exclusive(async () => {
-        const to = await readPosition(database, tables, height);
+        const tip = await readTip(database, tables);
+        // One that was begun and not ended may have removed blocks down to its own height.
+        const to = await readPosition(database, tables, Math.min(height, tip.cutTo ?? height));
+        const cut = startCut(tip);
+        await cut.begin(to.height);
         options.onUnwind?.(to);
-        await cutTo(to);
+        await cutTo(to, cut);
       }),
     hold: exclusive,
     hashes: (from, to) => readHashes(database, tables, from, to),

@@ -26,6 +26,7 @@ export function kindOfList(list: AccountList): Kind {
 /** The tables of the schema folder. */
 export type TableName =
   | 'chain'
+  | 'cuts'
   | 'blocks'
   | 'internal_blocks'
   | 'bodies'
