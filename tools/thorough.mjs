@@ -6,6 +6,7 @@ import { runMocha } from './mocha.mjs';
 /** Files of which `npm test` runs a part (test/support/sample.ts). */
 const api = ['facts', 'nft-facts', 'clients', 'hostile', 'real-answers'];
 const integration = [
+  'cut-tables',
   'generated',
   'nft-start',
   'nft-walk',

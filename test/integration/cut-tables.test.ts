@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { common, type Fault, type Process, top } from '../support/cuts/kind.js';
+import { nft } from '../support/cuts/nft.js';
+import { answersTo, createWitness, holdable, type Questions, type Witness } from '../support/cuts/readers.js';
+import { richlist } from '../support/cuts/richlist.js';
+import { tx } from '../support/cuts/tx.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+import { isThorough } from '../support/sample.js';
+
+const kinds = isThorough ? { richlist, nft, tx } : { tx };
+/** How many points lie between two at which a process is killed. */
+const stride = isThorough ? 4 : 9;
+
+for (const [name, kind] of Object.entries(kinds)) {
+  describe(`answers while the tables of ${name} are being cut`, function () {
+    this.timeout(400_000);
+    let database: Database;
+    let prefix: string;
+    let fault: Fault = () => {};
+    /** The answers at the common block, then as more is written, at last with all blocks. */
+    const states: Record<string, unknown>[] = [];
+    let process: Process;
+    let replica: Questions;
+
+    const open = () => kind.open(database, prefix, (point) => fault(point));
+    const merge = () => kind.merge(database, prefix);
+    /** Writes every block, and leaves nothing of what the last ones have replaced. */
+    const fill = async (): Promise<void> => {
+      await process.write(top);
+      await merge();
+    };
+    const answers = () => [process.questions, replica];
+    /** The answers of one who has looked since the last write. */
+    const current = async (questions: Questions) => {
+      await answersTo(questions);
+      return answersTo(questions);
+    };
+    /** What was answered while the tables were cut. */
+    const checkSeen = ({ refused, aborted, answered }: Witness['seen']): void => {
+      if (kind.refuses) assert.ok(refused + aborted > 20, `${refused} refused`);
+      else assert.equal(refused, 0);
+      assert.ok(answered > 0);
+    };
+    /** Stops what is written from a point on; merges before it does. */
+    const killAt = (kill: number): void => {
+      let point = 0;
+      fault = async () => {
+        point += 1;
+        if (point <= kill) return;
+        fault = () => {
+          throw new Error('killed');
+        };
+        await merge();
+        throw new Error('killed');
+      };
+    };
+    /** Whether something is stopped by a kill. */
+    const isKilled = async (work: Promise<unknown>): Promise<boolean> => {
+      const error = await work.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      fault = () => {};
+      if (error !== undefined) assert.match(String(error), /killed/);
+      return error !== undefined;
+    };
+
+    before(async () => {
+      [database, prefix] = [await testDatabase(), uniquePrefix()];
+      process = await open();
+      await process.recover();
+      await process.write(common);
+      const note = async (): Promise<void> => {
+        states.push(await answersTo(process.questions));
+      };
+      await note();
+      await process.write(top, note);
+      await merge();
+      await note();
+      assert.notDeepEqual(states[0], states.at(-1));
+      replica = await kind.replica(database, prefix);
+    });
+    beforeEach(fillAgain);
+    async function fillAgain(): Promise<void> {
+      fault = () => {};
+      await fill();
+      assert.deepEqual(await current(replica), states.at(-1));
+    }
+
+    it('are refused or whole, from every point of the cut on', async () => {
+      const witness = createWitness(states);
+      const points: string[] = [];
+      fault = async (point) => {
+        points.push(point);
+        await witness.ask(`at ${points.join(', ')}`, answers());
+        await merge();
+        await witness.ask(`merged at ${points.join(', ')}`, answers());
+      };
+      await process.unwind(common);
+      fault = () => {};
+      assert.ok(points.length > 8, points.join(', '));
+      checkSeen(witness.seen);
+      for (const questions of answers()) assert.deepEqual(await answersTo(questions), states[0]);
+    });
+
+    it('are refused or whole when they were begun at any point of it, also if the same blocks come again', async () => {
+      const witness = createWitness(states);
+      const slow = holdable(database);
+      const late = await kind.replica(slow.database, prefix);
+      const asked: Promise<void>[] = [];
+      let points = 0;
+      fault = async (point) => {
+        points += 1;
+        slow.hold(true);
+        // Their statements run one by one, from point to point.
+        if (points % 3 === 1) asked.push(witness.ask(`begun at ${point}`, [late]));
+        slow.step();
+      };
+      await process.unwind(common);
+      await process.write(top);
+      fault = () => {};
+      slow.hold(false);
+      await Promise.all(asked);
+      assert.ok(asked.length > 4, String(asked.length));
+      assert.ok(witness.seen.answered > 0);
+      for (const questions of [late, ...answers()]) assert.deepEqual(await current(questions), states.at(-1));
+    });
+
+    it('are refused or whole after a kill at any point of it, until all is whole again', async () => {
+      const witness = createWitness(states);
+      for (let kill = 0; ; kill += stride) {
+        await fillAgain();
+        killAt(kill);
+        if (!(await isKilled(process.unwind(common)))) break;
+        process = await open();
+        await witness.ask(`killed at ${kill}`, answers());
+        let steps = 0;
+        fault = async (at) => {
+          steps += 1;
+          if (steps !== 1 + ((kill / stride) % 3)) return;
+          await merge();
+          await witness.ask(`${kill}, then ${at}`, answers());
+        };
+        await process.recover();
+        fault = () => {};
+        const whole = await answersTo(process.questions);
+        assert.ok(states.some((state) => JSON.stringify(state) === JSON.stringify(whole)));
+        assert.deepEqual(await answersTo(replica), whole);
+      }
+      checkSeen(witness.seen);
+    });
+
+    it('are refused or whole while a write that was killed is taken back', async () => {
+      const witness = createWitness(states);
+      await process.unwind(common);
+      fault = async (point) => {
+        if (point !== 'write blocks') return;
+        await merge();
+        throw new Error('killed');
+      };
+      await isKilled(process.write(top));
+      process = await open();
+      let isCutting = false;
+      fault = async (point) => {
+        // What a batch has written before its cursor is above the head: readers know of it.
+        if (isCutting) await witness.ask(`taking back: ${point}`, answers());
+        isCutting = true;
+      };
+      await process.recover();
+      fault = () => {};
+      checkSeen(witness.seen);
+      for (const questions of answers()) assert.deepEqual(await answersTo(questions), states[0]);
+    });
+
+    const { lagging } = kind;
+    if (lagging === undefined) return;
+
+    it('are exact at every point of a write, also of one who is behind', async () => {
+      await process.unwind(common);
+      const behind = await lagging(database, prefix);
+      const before = await answersTo(behind);
+      assert.deepEqual(before, states[0]);
+      const witness = createWitness(states);
+      let points = 0;
+      fault = async (point) => {
+        points += 1;
+        await merge();
+        await witness.ask(`at ${points}, ${point}`, answers());
+        if (isThorough || points % 3 === 0) assert.deepEqual(await answersTo(behind), before, point);
+      };
+      await process.write(top);
+      fault = () => {};
+      await merge();
+      assert.ok(points > 8, String(points));
+      assert.equal(witness.seen.refused + witness.seen.aborted, 0);
+      assert.deepEqual(await answersTo(behind), before);
+      for (const questions of answers()) assert.deepEqual(await current(questions), states.at(-1));
+    });
+
+    it('stay what they were after a kill at any point of a write, before anybody has recovered the tables', async () => {
+      for (let kill = 0; ; kill += isThorough ? 1 : 5) {
+        await process.unwind(common);
+        killAt(kill);
+        if (!(await isKilled(process.write(top)))) break;
+        process = await open();
+        const ours = await answersTo(process.questions);
+        // What the kill came after: the common blocks, or part of what was written since.
+        assert.ok(
+          states.some((state) => JSON.stringify(state) === JSON.stringify(ours)),
+          `killed at ${kill}`,
+        );
+        assert.deepEqual(await current(replica), ours, `killed at ${kill}`);
+        await merge();
+        assert.deepEqual(await answersTo(await lagging(database, prefix)), ours, `killed at ${kill}, merged`);
+        await process.recover();
+        for (const questions of answers()) assert.deepEqual(await answersTo(questions), ours, `${kill}`);
+      }
+    });
+  });
+}

@@ -1,0 +1,56 @@
+import type { Database } from '../../../services/common/clickhouse/database.js';
+import { createLog } from '../../../services/common/log.js';
+import { createMetrics } from '../../../services/common/metrics.js';
+import { mergeAll, type Questions } from './readers.js';
+
+/** Called between two writes. */
+export type Fault = (point: string) => void | Promise<void>;
+
+/** A process on tables that have six blocks, of which the last three have replaced what was before. */
+export interface Process {
+  /** What calls are answered in the process that writes. */
+  readonly questions: Questions;
+  recover(): Promise<unknown>;
+  /** Writes what is missing up to a block. @param onStep called when some of it is whole. */
+  write(upTo: number, onStep?: () => Promise<void>): Promise<void>;
+  unwind(height: number): Promise<void>;
+}
+
+/** A service under test. */
+export interface Kind {
+  /** Whether calls wait or are refused while the tables are cut; else they are answered exactly. */
+  readonly refuses: boolean;
+  /** Merges, so that next to nothing is left of what newer rows have replaced. */
+  merge(database: Database, prefix: string): Promise<void>;
+  open(database: Database, prefix: string, fault: Fault): Promise<Process>;
+  /** The questions of a process that only serves. */
+  replica(database: Database, prefix: string): Promise<Questions>;
+  /**
+   * The questions of one that remembers nothing, and is as far as the tables are now for good, like one that is
+   * some batches behind; undefined where answers are exact only at the end of the last batch.
+   */
+  readonly lagging?: (database: Database, prefix: string) => Promise<Questions>;
+}
+
+/** What the handlers of each service are made with. */
+export const environment = {
+  ...{ log: createLog('silent'), metrics: createMetrics(), account_prefix: 'init' },
+  stopping: new AbortController().signal,
+};
+
+/** How many blocks there are, and how many are left after a rollback. */
+export const [top, common] = [6, 3];
+
+/** All of a list. */
+export const page = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
+
+export const hashOf = (height: number): string => String(height).padStart(64, 'A');
+
+/** Merges tables whole, so that only the newest row of a key is left. */
+export const mergeWhole =
+  (service: string, tables: readonly string[]): Kind['merge'] =>
+  (database, prefix) =>
+    mergeAll(
+      database,
+      tables.map((table) => `${prefix}_${service}.${table}`),
+    );

@@ -1,0 +1,75 @@
+import { type NftServiceClient, TokenOrder } from '../../../services/common/gen/indexer/nft/v1/nft.js';
+import { callRpc, streamRpc } from '../../../services/common/rpc/client.js';
+import { connectLocal } from '../../../services/common/rpc/local.js';
+import type { Happening, NftBlock } from '../../../services/nft/decode/types.js';
+import { lookOf } from '../../../services/nft/read/look.js';
+import type { Reader } from '../../../services/nft/read/reader.js';
+import { nftService } from '../../../services/nft/rpc.js';
+import { createShower } from '../../../services/nft/show.js';
+import { migrateNft, openNft } from '../nft-tables.js';
+import { common, environment, hashOf, type Kind, mergeWhole, page, top } from './kind.js';
+import { collect, type Questions } from './readers.js';
+
+const collection = 'c'.padEnd(64, '0');
+const [alice, bob] = ['a'.padStart(64, '0'), 'b'.padStart(64, '0')];
+
+const blocks: readonly NftBlock[] = Array.from({ length: top }, (_, index) => {
+  const height = index + 1;
+  const tx = { hash: String(height).padStart(64, '0'), signer: alice };
+  // The first blocks mint for one account; the later ones give and burn what was minted.
+  const happenings: Happening[] = [0, 1, 2].map((n) => {
+    const token_id = String((index % common) * 3 + n);
+    if (height <= common) return { what: 'mint', token: { collection, token_id }, owner: alice };
+    if (n === 2) return { what: 'burn', token: { collection, token_id } };
+    return { what: 'transfer', token: { collection, token_id }, owner: bob };
+  });
+  const events = happenings.map((happening, position) => ({ ...happening, tx, index: position }));
+  const timestamp = '2026-11-21T09:20:10.1Z';
+  return {
+    ...{ height, hash: hashOf(height), parent_hash: hashOf(height - 1), timestamp, events, problems: [] },
+  };
+});
+
+function ask(reader: Reader): Questions {
+  const show = createShower('wasm', 'init');
+  const service = nftService({ ...environment, show, retryDetails: undefined, reader: () => reader });
+  const client = connectLocal<NftServiceClient>(service);
+  const [account, collection_addr] = [`0x${alice}`, `0x${collection}`];
+  const query = { token_id: '', order_by: TokenOrder.TOKEN_ID, pagination: page };
+  return {
+    list: () => callRpc(client.listTokensByCollection.bind(client), { collection_addr, ...query }),
+    mine: () => callRpc(client.listTokensByAccount.bind(client), { account, collection_addr: '', ...query }),
+    size: () => callRpc(client.getCollection.bind(client), { collection_addr }),
+    owner: () =>
+      callRpc(client.getTokenOwner.bind(client), { collection_addr, token_id: '1', height: common }),
+    past: () =>
+      collect(
+        streamRpc(client.streamAccountTokens.bind(client), { account, height: common }),
+        ({ tokens }) => tokens,
+      ),
+  };
+}
+
+/** The NFTs. */
+export const nft: Kind = {
+  refuses: true,
+  merge: mergeWhole('nft', ['items', 'tokens', 'counts', 'collections', 'collection_order']),
+  async open(database, prefix, fault) {
+    await migrateNft(database, prefix);
+    const { index, store, learn } = await openNft(database, prefix, { fault, vm: 'wasm' });
+    return {
+      questions: ask(index.reader),
+      recover: () => store.recover(),
+      async write(upTo) {
+        await store.writeBlocks(blocks.slice(store.cursor.height, upTo));
+        await learn();
+      },
+      unwind: (height) => store.unwind(height),
+    };
+  },
+  async replica(database, prefix) {
+    const { index } = await openNft(database, prefix);
+    const look = lookOf(database, index.tables, index.head).atChain;
+    return ask({ ...index.reader, look });
+  },
+};

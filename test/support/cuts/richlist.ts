@@ -1,0 +1,64 @@
+import type { RichlistServiceClient } from '../../../services/common/gen/indexer/richlist/v1/richlist.js';
+import { callRpc, streamRpc } from '../../../services/common/rpc/client.js';
+import { connectLocal } from '../../../services/common/rpc/local.js';
+import type { DecodedBlock } from '../../../services/richlist/decode/block.js';
+import { lookOf } from '../../../services/richlist/read/look.js';
+import type { Reader } from '../../../services/richlist/read/reader.js';
+import { richlistService } from '../../../services/richlist/rpc.js';
+import { openTestRichlist } from '../richlist-tables.js';
+import { common, environment, hashOf, type Kind, mergeWhole, page, top } from './kind.js';
+import { collect, type Questions } from './readers.js';
+
+const accountOf = (n: number): string => n.toString(16).padStart(40, '0');
+const token = 'e'.repeat(40);
+
+const blocks: readonly DecodedBlock[] = Array.from({ length: top }, (_, index) => {
+  const height = index + 1;
+  // Later blocks change every second balance of the earlier ones, and add holders.
+  const given = height <= common ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : [1, 3, 5, 7, 9, 20 + height];
+  const deltas = new Map([[token, new Map(given.map((n) => [accountOf(n), BigInt(n * height)]))]]);
+  return {
+    ...{ height, hash: hashOf(height), parent_hash: hashOf(height - 1) },
+    ...{ deltas, created: new Set([token]), problems: [] },
+  };
+});
+
+function ask(reader: Reader): Questions {
+  const service = richlistService({ ...environment, vm_type: 'evm', reader: () => reader });
+  const client = connectLocal<RichlistServiceClient>(service);
+  const denom = `0x${token}`;
+  return {
+    list: () => callRpc(client.listHolders.bind(client), { denom, pagination: page }),
+    balance: () =>
+      callRpc(client.getBalance.bind(client), { denom, account: `0x${accountOf(9)}`, height: common }),
+    past: () =>
+      collect(
+        streamRpc(client.streamHolders.bind(client), { denom, height: common }),
+        ({ holders }) => holders,
+      ),
+    changes: () =>
+      collect(
+        streamRpc(client.streamChanges.bind(client), { denom, from_height: 1, to_height: common }),
+        ({ changes }) => changes,
+      ),
+  };
+}
+
+/** The rich list. */
+export const richlist: Kind = {
+  refuses: true,
+  merge: mergeWhole('richlist', ['balances', 'holders', 'ranks']),
+  async open(database, prefix, fault) {
+    const { index, store } = await openTestRichlist(database, prefix, { fault, longestStretch: 4 });
+    return {
+      questions: ask(index.reader),
+      recover: () => store.recover(),
+      write: (upTo) => store.writeBlocks(blocks.slice(store.position.height, upTo)),
+      unwind: (height) => store.unwind(height),
+    };
+  },
+  async replica(database, prefix) {
+    const { index } = await openTestRichlist(database, prefix);
+    return ask({ ...index.reader, look: lookOf(database, index.tables, index.head) });
+  },
+};

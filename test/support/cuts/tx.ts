@@ -1,0 +1,129 @@
+import { status } from '@grpc/grpc-js';
+import type { Database } from '../../../services/common/clickhouse/database.js';
+import { RpcError } from '../../../services/common/errors.js';
+import type { TxServiceClient } from '../../../services/common/gen/indexer/tx/v1/tx.js';
+import { callRpc, streamRpc } from '../../../services/common/rpc/client.js';
+import { connectLocal } from '../../../services/common/rpc/local.js';
+import { createHead, type Head } from '../../../services/tx/read/head.js';
+import { lookOf } from '../../../services/tx/read/look.js';
+import { createReader, type Reader, type ReaderOptions } from '../../../services/tx/read/reader.js';
+import { txService } from '../../../services/tx/rpc.js';
+import { itemsAbove } from '../../../services/tx/store/remove.js';
+import { tablesOf } from '../../../services/tx/store/tables.js';
+import { accounts, busy, listsOf, type ModelBlock, msgTypes, randomChain, traceOf } from '../tx-model.js';
+import { migrateTx, openTx } from '../tx-tables.js';
+import { common, environment, type Kind, page, top } from './kind.js';
+import { collect, mergeAll, type Questions } from './readers.js';
+
+const chain = randomChain(11);
+const blocks: ModelBlock[] = [];
+while (blocks.length < top) blocks.push(chain.next(blocks.at(-1)));
+
+/** Blocks whose heads of lists are not merged with later ones: there an old row is left below one that vanishes. */
+const old = common - 1;
+
+const orNotFound = <T>(answer: Promise<T>): Promise<T | string> =>
+  answer.catch((error: unknown) => {
+    if (error instanceof RpcError && error.code === status.NOT_FOUND) return 'not found';
+    throw error;
+  });
+
+function ask(reader: () => Reader): Questions {
+  const client = connectLocal<TxServiceClient>(txService({ ...environment, vm_type: 'evm', reader }));
+  const questions: Record<string, () => Promise<unknown>> = {};
+  const request = { msgs: [] as string[], is_signer: false, pagination: page };
+  for (const key of [...accounts, busy]) {
+    const account = `0x${key}`;
+    questions[`txs of ${key}`] = () => callRpc(client.listTxsByAccount.bind(client), { ...request, account });
+    questions[`internal txs of ${key}`] = () =>
+      callRpc(client.listEvmInternalTxsByAccount.bind(client), { ...request, account });
+  }
+  const account = `0x${busy}`;
+  const msgs = msgTypes.slice(0, 2);
+  const { hash } = blocks.slice(common).flatMap(({ txs }) => txs)[0] as { hash: string };
+  return {
+    ...questions,
+    signed: () => callRpc(client.listTxsByAccount.bind(client), { ...request, account, is_signer: true }),
+    evm: () => callRpc(client.listEvmTxsByAccount.bind(client), { ...request, account }),
+    filtered: () => callRpc(client.listTxsByAccount.bind(client), { ...request, account, msgs }),
+    msgs: () => callRpc(client.listTxs.bind(client), { ...request, msgs }),
+    all: () => callRpc(client.listTxs.bind(client), request),
+    'at a height': () => callRpc(client.listTxsByHeight.bind(client), { ...request, height: common }),
+    'at a height that goes': () => callRpc(client.listTxsByHeight.bind(client), { ...request, height: top }),
+    'a tx that goes': () => orNotFound(callRpc(client.getTx.bind(client), { tx_hash: hash })),
+    activity: () =>
+      collect(
+        streamRpc(client.streamActivity.bind(client), { from_height: 1, to_height: common }),
+        ({ txs }) => txs,
+      ),
+  };
+}
+
+/** A reader beside the process that writes. */
+function serve(database: Database, prefix: string, options: Partial<ReaderOptions> = {}): Reader {
+  const tables = tablesOf({ database: `${prefix}_tx`, cluster: '' });
+  const head: Head = options.head ?? createHead();
+  return createReader({
+    ...{ database, tables, head, cacheBytes: 1024 * 1024, atOnce: 1, writesToo: false },
+    ...options,
+    look: options.look ?? lookOf(database, tables, head),
+  });
+}
+
+/** The txs: blocks up to the common one are batches of their own, those above are one. */
+export const tx: Kind = {
+  refuses: false,
+  async merge(database, prefix) {
+    const table = `${prefix}_tx.account_heads`;
+    const options = { name: 'parts' };
+    // So that a merge does not take all of them, as it would of such small ones.
+    const { txs, evm_txs, frames } = listsOf(blocks.slice(0, old), old);
+    const parts = await database.rows<{ part: string }>(
+      `SELECT _part AS part, countIf(${itemsAbove}) AS newer FROM ${table} GROUP BY _part HAVING newer = 0`,
+      { tx: txs.length, evm_tx: evm_txs.length, internal_tx: frames.length },
+      options,
+    );
+    for (const { part } of parts)
+      await database.command(`ALTER TABLE ${table} DETACH PART '${part}'`, {}, options);
+    await mergeAll(database, [table]);
+    for (const { part } of parts)
+      await database.command(`ALTER TABLE ${table} ATTACH PART '${part}'`, {}, options);
+  },
+  async open(database, prefix, fault) {
+    await migrateTx(database, prefix);
+    const { store, reader, head } = openTx(database, prefix, { fault, headCapacity: 3 });
+    // No merge but those that are asked for.
+    await database.command(
+      `ALTER TABLE ${prefix}_tx.account_heads MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,
+      {},
+      { name: 'setting' },
+    );
+    await lookOf(database, reader.tables, head)();
+    return {
+      questions: ask(() => reader),
+      recover: () => store.recover(),
+      async write(upTo, onStep = async () => {}) {
+        while (store.position.height < upTo || store.position.internal_height < upTo) {
+          const { height, internal_height } = store.position;
+          const next = (from: number) => blocks.slice(from, from < common ? from + 1 : upTo);
+          const traces =
+            internal_height < height ? next(internal_height).slice(0, height - internal_height) : [];
+          if (traces.length > 0) await store.writeTraces(traces.map(traceOf));
+          else await store.writeBlocks(next(height));
+          if (store.position.internal_height < upTo) await onStep();
+        }
+      },
+      unwind: (height) => store.unwind(height),
+    };
+  },
+  async replica(database, prefix) {
+    const reader = serve(database, prefix);
+    await reader.look?.();
+    return ask(() => reader);
+  },
+  async lagging(database, prefix) {
+    const { head, look } = serve(database, prefix);
+    await look?.();
+    return ask(() => serve(database, prefix, { head, look: async () => {} }));
+  },
+};
