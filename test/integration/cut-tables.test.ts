@@ -6,11 +6,12 @@ import { answersTo, createWitness, holdable, type Questions, type Witness } from
 import { richlist } from '../support/cuts/richlist.js';
 import { tx } from '../support/cuts/tx.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { isThorough } from '../support/sample.js';
+import { isThorough, thoroughIt } from '../support/sample.js';
 
 const kinds = isThorough ? { richlist, nft, tx } : { tx };
-/** How many points lie between two at which a process is killed. */
-const stride = isThorough ? 4 : 9;
+/** Which points between two writes are looked at, and how many lie between two kills. */
+const isAsked = (points: number): boolean => isThorough || points % 3 === 0;
+const stride = isThorough ? 4 : 6;
 
 for (const [name, kind] of Object.entries(kinds)) {
   describe(`answers while the tables of ${name} are being cut`, function () {
@@ -22,6 +23,7 @@ for (const [name, kind] of Object.entries(kinds)) {
     const states: Record<string, unknown>[] = [];
     let process: Process;
     let replica: Questions;
+    let forgetful: Questions | undefined;
 
     const open = () => kind.open(database, prefix, (point) => fault(point));
     const merge = () => kind.merge(database, prefix);
@@ -30,7 +32,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       await process.write(top);
       await merge();
     };
-    const answers = () => [process.questions, replica];
+    const answers = () => [process.questions, replica, ...(forgetful === undefined ? [] : [forgetful])];
     /** The answers of one who has looked since the last write. */
     const current = async (questions: Questions) => {
       await answersTo(questions);
@@ -80,6 +82,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       await note();
       assert.notDeepEqual(states[0], states.at(-1));
       replica = await kind.replica(database, prefix);
+      forgetful = await kind.forgetful?.(database, prefix, true);
     });
     beforeEach(fillAgain);
     async function fillAgain(): Promise<void> {
@@ -93,6 +96,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       const points: string[] = [];
       fault = async (point) => {
         points.push(point);
+        if (!isAsked(points.length)) return;
         await witness.ask(`at ${points.join(', ')}`, answers());
         await merge();
         await witness.ask(`merged at ${points.join(', ')}`, answers());
@@ -151,7 +155,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       checkSeen(witness.seen);
     });
 
-    it('are refused or whole while a write that was killed is taken back', async () => {
+    thoroughIt('are refused or whole while a write that was killed is taken back', async () => {
       const witness = createWitness(states);
       await process.unwind(common);
       fault = async (point) => {
@@ -173,12 +177,29 @@ for (const [name, kind] of Object.entries(kinds)) {
       for (const questions of answers()) assert.deepEqual(await answersTo(questions), states[0]);
     });
 
-    const { lagging } = kind;
-    if (lagging === undefined) return;
+    const lagging = () => kind.forgetful?.(database, prefix, false) as Promise<Questions>;
+    if (kind.forgetful === undefined) return;
+
+    it('are those below a cut that was killed with half of the blocks removed', async () => {
+      fault = async (point) => {
+        if (point !== 'remove blocks') return;
+        await kind.tear?.(database, prefix);
+        fault = () => {
+          throw new Error('killed');
+        };
+        throw new Error('killed');
+      };
+      assert.ok(await isKilled(process.unwind(common)));
+      process = await open();
+      for (const questions of answers()) assert.deepEqual(await current(questions), states[0]);
+      await process.recover();
+      for (const questions of answers()) assert.deepEqual(await answersTo(questions), states[0]);
+    });
 
     it('are exact at every point of a write, also of one who is behind', async () => {
       await process.unwind(common);
-      const behind = await lagging(database, prefix);
+      for (const questions of answers()) await current(questions);
+      const behind = await lagging();
       const before = await answersTo(behind);
       assert.deepEqual(before, states[0]);
       const witness = createWitness(states);
@@ -186,8 +207,9 @@ for (const [name, kind] of Object.entries(kinds)) {
       fault = async (point) => {
         points += 1;
         await merge();
+        if (!isAsked(points)) return;
         await witness.ask(`at ${points}, ${point}`, answers());
-        if (isThorough || points % 3 === 0) assert.deepEqual(await answersTo(behind), before, point);
+        assert.deepEqual(await answersTo(behind), before, point);
       };
       await process.write(top);
       fault = () => {};
@@ -199,7 +221,7 @@ for (const [name, kind] of Object.entries(kinds)) {
     });
 
     it('stay what they were after a kill at any point of a write, before anybody has recovered the tables', async () => {
-      for (let kill = 0; ; kill += isThorough ? 1 : 5) {
+      for (let kill = 0; ; kill += isThorough ? 1 : 7) {
         await process.unwind(common);
         killAt(kill);
         if (!(await isKilled(process.write(top)))) break;
@@ -212,7 +234,7 @@ for (const [name, kind] of Object.entries(kinds)) {
         );
         assert.deepEqual(await current(replica), ours, `killed at ${kill}`);
         await merge();
-        assert.deepEqual(await answersTo(await lagging(database, prefix)), ours, `killed at ${kill}, merged`);
+        assert.deepEqual(await answersTo(await lagging()), ours, `killed at ${kill}, merged`);
         await process.recover();
         for (const questions of answers()) assert.deepEqual(await answersTo(questions), ours, `${kill}`);
       }

@@ -16,20 +16,29 @@ export interface Process {
   unwind(height: number): Promise<void>;
 }
 
+/** A process that only serves. */
+export interface Replica {
+  readonly questions: Questions;
+  /** Looks at how far the tables are, and says so. */
+  look(): Promise<string>;
+}
+
 /** A service under test. */
 export interface Kind {
   /** Whether calls wait or are refused while the tables are cut; else they are answered exactly. */
   readonly refuses: boolean;
+  /** Removes a block above the common one alone, as a DELETE does that is cut short. */
+  readonly tear?: (database: Database, prefix: string) => Promise<void>;
   /** Merges, so that next to nothing is left of what newer rows have replaced. */
   merge(database: Database, prefix: string): Promise<void>;
   open(database: Database, prefix: string, fault: Fault): Promise<Process>;
-  /** The questions of a process that only serves. */
-  replica(database: Database, prefix: string): Promise<Questions>;
+  replica(database: Database, prefix: string): Promise<Replica>;
   /**
-   * The questions of one that remembers nothing, and is as far as the tables are now for good, like one that is
-   * some batches behind; undefined where answers are exact only at the end of the last batch.
+   * The questions of one that remembers nothing from one call to the next. Without looks it is as far as the
+   * tables are now for good, like one that is some batches behind. Undefined where answers are exact only at the
+   * end of the last batch.
    */
-  readonly lagging?: (database: Database, prefix: string) => Promise<Questions>;
+  readonly forgetful?: (database: Database, prefix: string, looks: boolean) => Promise<Questions>;
 }
 
 /** What the handlers of each service are made with. */

@@ -70,6 +70,9 @@ export const nft: Kind = {
   async replica(database, prefix) {
     const { index } = await openNft(database, prefix);
     const look = lookOf(database, index.tables, index.head).atChain;
-    return ask({ ...index.reader, look });
+    return {
+      questions: ask({ ...index.reader, look }),
+      look: () => look().then(() => String(index.head.cursor.height)),
+    };
   },
 };

@@ -10,6 +10,7 @@ import { createReader, type Reader, type ReaderOptions } from '../../../services
 import { txService } from '../../../services/tx/rpc.js';
 import { itemsAbove } from '../../../services/tx/store/remove.js';
 import { tablesOf } from '../../../services/tx/store/tables.js';
+import { sampled } from '../sample.js';
 import { accounts, busy, listsOf, type ModelBlock, msgTypes, randomChain, traceOf } from '../tx-model.js';
 import { migrateTx, openTx } from '../tx-tables.js';
 import { common, environment, type Kind, page, top } from './kind.js';
@@ -32,7 +33,7 @@ function ask(reader: () => Reader): Questions {
   const client = connectLocal<TxServiceClient>(txService({ ...environment, vm_type: 'evm', reader }));
   const questions: Record<string, () => Promise<unknown>> = {};
   const request = { msgs: [] as string[], is_signer: false, pagination: page };
-  for (const key of [...accounts, busy]) {
+  for (const key of [...sampled(accounts, 2), busy]) {
     const account = `0x${key}`;
     questions[`txs of ${key}`] = () => callRpc(client.listTxsByAccount.bind(client), { ...request, account });
     questions[`internal txs of ${key}`] = () =>
@@ -50,6 +51,8 @@ function ask(reader: () => Reader): Questions {
     all: () => callRpc(client.listTxs.bind(client), request),
     'at a height': () => callRpc(client.listTxsByHeight.bind(client), { ...request, height: common }),
     'at a height that goes': () => callRpc(client.listTxsByHeight.bind(client), { ...request, height: top }),
+    'at a height that goes first': () =>
+      callRpc(client.listTxsByHeight.bind(client), { ...request, height: common + 1 }),
     'a tx that goes': () => orNotFound(callRpc(client.getTx.bind(client), { tx_hash: hash })),
     activity: () =>
       collect(
@@ -73,6 +76,12 @@ function serve(database: Database, prefix: string, options: Partial<ReaderOption
 /** The txs: blocks up to the common one are batches of their own, those above are one. */
 export const tx: Kind = {
   refuses: false,
+  tear: (database, prefix) =>
+    database.command(
+      `DELETE FROM ${prefix}_tx.blocks WHERE height = {height:UInt64}`,
+      { height: common + 1 },
+      { name: 'tear' },
+    ),
   async merge(database, prefix) {
     const table = `${prefix}_tx.account_heads`;
     const options = { name: 'parts' };
@@ -118,12 +127,18 @@ export const tx: Kind = {
   },
   async replica(database, prefix) {
     const reader = serve(database, prefix);
-    await reader.look?.();
-    return ask(() => reader);
+    return {
+      questions: ask(() => reader),
+      async look() {
+        await reader.look?.();
+        const { height, internal_height } = reader.head.position;
+        return `${height}, traced ${internal_height}`;
+      },
+    };
   },
-  async lagging(database, prefix) {
+  async forgetful(database, prefix, looks) {
     const { head, look } = serve(database, prefix);
     await look?.();
-    return ask(() => serve(database, prefix, { head, look: async () => {} }));
+    return ask(() => serve(database, prefix, { head, look: looks ? look : async () => {} }));
   },
 };
