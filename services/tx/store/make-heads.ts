@@ -5,9 +5,6 @@ import type { RestoreOptions } from './restore-heads.js';
 import { headRows } from './rows.js';
 import { type AccountList, accountLists } from './tables.js';
 
-/** Items that one statement reads. */
-const itemsAtOnce = 100_000;
-
 const options = { name: 'tx.make_heads', priority: 'write' as const };
 
 /**
@@ -15,7 +12,7 @@ const options = { name: 'tx.make_heads', priority: 'write' as const };
  * Without them every answer would be right as well, but would have to count a list through.
  */
 export async function makeHeads(
-  { database, tables, insertHeads }: RestoreOptions,
+  { database, tables, insertHeads, atOnce = 100_000 }: RestoreOptions,
   position: Position,
 ): Promise<void> {
   const some = (table: 'account_heads' | 'account_items') =>
@@ -31,16 +28,16 @@ export async function makeHeads(
   const nextEnds = async (list: AccountList, after: string) => {
     const rows = await database.rows<CountedRow & { n: number }>(
       `SELECT ${countedColumns}, count() AS n FROM (SELECT list, account, ord, sequence FROM ${tables.of('account_items')} WHERE list = {list:String} AND account > {after:String} ORDER BY list, account, ord LIMIT {limit:UInt64}) AS i GROUP BY list, account ORDER BY account`,
-      { list, after, limit: itemsAtOnce },
+      { list, after, limit: atOnce },
       options,
     );
-    const isEnd = rows.reduce((sum, { n }) => sum + n, 0) < itemsAtOnce;
+    const isEnd = rows.reduce((sum, { n }) => sum + n, 0) < atOnce;
     // The items of the last list may go on beyond what was read.
     const [whole, partial] = isEnd ? [rows, undefined] : [rows.slice(0, -1), rows.at(-1)];
     const ends = new Map<ListKey, AccountHead>(whole.map(countedHead));
     if (partial !== undefined) {
       const key = listKey(list, partial.account);
-      const wanted = [{ key, length: itemsAtOnce }];
+      const wanted = [{ key, length: atOnce }];
       const found = await readListEnds(database, tables, wanted, position.last, { priority: 'write' });
       for (const [, end] of found) ends.set(key, end);
     }

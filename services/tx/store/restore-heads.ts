@@ -11,12 +11,11 @@ export interface RestoreOptions {
   readonly database: Database;
   readonly tables: Tables;
   readonly insertHeads: (rows: Lines) => Promise<void>;
+  /** How much one statement reads: lists that are put right together, or items. */
+  readonly atOnce?: number;
 }
 
 const options = { name: 'tx.restore_heads', priority: 'write' as const };
-
-/** Lists that are put right together. */
-const listsAtOnce = 10_000;
 
 interface TouchedList {
   readonly list_name: AccountList;
@@ -30,7 +29,7 @@ interface TouchedList {
  * items must still be there. Doing it twice is harmless.
  */
 export async function restoreHeads(
-  { database, tables, insertHeads }: RestoreOptions,
+  { database, tables, insertHeads, atOnce = 10_000 }: RestoreOptions,
   position: Position,
 ): Promise<void> {
   if (position.height === 0) return;
@@ -40,7 +39,7 @@ export async function restoreHeads(
   do {
     const lists: TouchedList[] = await database.rows<TouchedList>(
       `SELECT toString(list) AS list_name, account, max(ord) AS length FROM ${tables.of('account_items')} WHERE (${itemsAbove})${last === undefined ? '' : ` AND ${beyond}`} GROUP BY account, list_name ORDER BY account, list_name LIMIT {limit:UInt64}`,
-      { ...paramsOf(position), ...last, limit: listsAtOnce },
+      { ...paramsOf(position), ...last, limit: atOnce },
       options,
     );
     const wanted = lists.map(({ list_name, account, length }) => ({
@@ -49,6 +48,6 @@ export async function restoreHeads(
     }));
     const ends = await readListEnds(database, tables, wanted, position.last, { priority: 'write' });
     if (ends.size > 0) await insertHeads(headRows(ends));
-    last = lists.length < listsAtOnce ? undefined : lists.at(-1);
+    last = lists.length < atOnce ? undefined : lists.at(-1);
   } while (last !== undefined);
 }
