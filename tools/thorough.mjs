@@ -7,6 +7,7 @@ import { runMocha } from './mocha.mjs';
 const api = ['facts', 'nft-facts', 'clients', 'hostile', 'real-answers'];
 const integration = [
   'cut-tables',
+  'written-tables',
   'generated',
   'nft-start',
   'nft-walk',

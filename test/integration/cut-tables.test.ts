@@ -81,7 +81,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       await merge();
       await note();
       assert.notDeepEqual(states[0], states.at(-1));
-      replica = await kind.replica(database, prefix);
+      replica = (await kind.replica(database, prefix)).questions;
       forgetful = await kind.forgetful?.(database, prefix, true);
     });
     beforeEach(fillAgain);
@@ -111,7 +111,8 @@ for (const [name, kind] of Object.entries(kinds)) {
     it('are refused or whole when they were begun at any point of it, also if the same blocks come again', async () => {
       const witness = createWitness(states);
       const slow = holdable(database);
-      const late = await kind.replica(slow.database, prefix);
+      const { questions: late, look } = await kind.replica(slow.database, prefix);
+      await look();
       const asked: Promise<void>[] = [];
       let points = 0;
       fault = async (point) => {
@@ -177,8 +178,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       for (const questions of answers()) assert.deepEqual(await answersTo(questions), states[0]);
     });
 
-    const lagging = () => kind.forgetful?.(database, prefix, false) as Promise<Questions>;
-    if (kind.forgetful === undefined) return;
+    if (kind.tear === undefined) return;
 
     it('are those below a cut that was killed with half of the blocks removed', async () => {
       fault = async (point) => {
@@ -194,50 +194,6 @@ for (const [name, kind] of Object.entries(kinds)) {
       for (const questions of answers()) assert.deepEqual(await current(questions), states[0]);
       await process.recover();
       for (const questions of answers()) assert.deepEqual(await answersTo(questions), states[0]);
-    });
-
-    it('are exact at every point of a write, also of one who is behind', async () => {
-      await process.unwind(common);
-      for (const questions of answers()) await current(questions);
-      const behind = await lagging();
-      const before = await answersTo(behind);
-      assert.deepEqual(before, states[0]);
-      const witness = createWitness(states);
-      let points = 0;
-      fault = async (point) => {
-        points += 1;
-        await merge();
-        if (!isAsked(points)) return;
-        await witness.ask(`at ${points}, ${point}`, answers());
-        assert.deepEqual(await answersTo(behind), before, point);
-      };
-      await process.write(top);
-      fault = () => {};
-      await merge();
-      assert.ok(points > 8, String(points));
-      assert.equal(witness.seen.refused + witness.seen.aborted, 0);
-      assert.deepEqual(await answersTo(behind), before);
-      for (const questions of answers()) assert.deepEqual(await current(questions), states.at(-1));
-    });
-
-    it('stay what they were after a kill at any point of a write, before anybody has recovered the tables', async () => {
-      for (let kill = 0; ; kill += isThorough ? 1 : 7) {
-        await process.unwind(common);
-        killAt(kill);
-        if (!(await isKilled(process.write(top)))) break;
-        process = await open();
-        const ours = await answersTo(process.questions);
-        // What the kill came after: the common blocks, or part of what was written since.
-        assert.ok(
-          states.some((state) => JSON.stringify(state) === JSON.stringify(ours)),
-          `killed at ${kill}`,
-        );
-        assert.deepEqual(await current(replica), ours, `killed at ${kill}`);
-        await merge();
-        assert.deepEqual(await answersTo(await lagging()), ours, `killed at ${kill}, merged`);
-        await process.recover();
-        for (const questions of answers()) assert.deepEqual(await answersTo(questions), ours, `${kill}`);
-      }
     });
   });
 }
