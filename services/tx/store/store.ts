@@ -267,6 +267,8 @@ export function createTxStore(options: StoreOptions): TxStore {
         // One that was begun and not ended may have removed blocks down to its own height.
         const to = await readPosition(database, tables, Math.min(height, tip.cutTo ?? height));
         const cut = startCut(tip);
+        // It can be begun although that seemed to fail.
+        isClean = false;
         await cut.begin(to.height);
         options.onUnwind?.(to);
         await cutTo(to, cut);
