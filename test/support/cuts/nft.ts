@@ -72,7 +72,7 @@ export const nft: Kind = {
     const look = lookOf(database, index.tables, index.head).atChain;
     return {
       questions: ask({ ...index.reader, look }),
-      look: () => look().then(() => String(index.head.cursor.height)),
+      look: () => look().then(() => String(index.head.position.height)),
     };
   },
 };
