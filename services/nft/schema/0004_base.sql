@@ -1,6 +1,6 @@
 -- The cursor's place that `was` and `before` are true of. Who reads at an earlier one, because it has not looked since
 -- or was slow, knows by it that they do not tell. 0 in rows of before this: they are below what anybody reads.
-ALTER TABLE {{local items}} {{on_cluster}} ADD COLUMN IF NOT EXISTS base UInt64 DEFAULT 0 CODEC(ZSTD(1));
+ALTER TABLE {{local items}} {{on_cluster}} ADD COLUMN IF NOT EXISTS base UInt64;
 ALTER TABLE {{database}}.items {{on_cluster}} ADD COLUMN IF NOT EXISTS base UInt64;
-ALTER TABLE {{local counts}} {{on_cluster}} ADD COLUMN IF NOT EXISTS base UInt64 DEFAULT 0 CODEC(ZSTD(1));
+ALTER TABLE {{local counts}} {{on_cluster}} ADD COLUMN IF NOT EXISTS base UInt64;
 ALTER TABLE {{database}}.counts {{on_cluster}} ADD COLUMN IF NOT EXISTS base UInt64;
