@@ -2,14 +2,15 @@ import { status } from '@grpc/grpc-js';
 import { Overtaken } from './clickhouse/database.js';
 import { isBeingCut } from './cuts.js';
 import { RpcError } from './errors.js';
+import type { Head } from './head.js';
 import { sleep } from './lifecycle.js';
 
 /** What answers are read with. */
 export interface OneChain {
   /** Where another process writes the tables: takes over how far they are. */
   readonly look?: (() => Promise<void>) | undefined;
-  /** How far calls may read, and how often cuts of the tables have begun and ended. */
-  readonly head: { readonly cuts: number };
+  /** How far calls may read. */
+  readonly head: Pick<Head<unknown>, 'cuts' | 'rollbacks'>;
   /** Whether answers are exact while the tables are being cut, too. */
   readonly isWholeWhileCut?: boolean;
 }
@@ -51,24 +52,22 @@ export async function whenWhole<Reading extends OneChain>(begin: () => Reading):
  * is the same after it, and no cut is under way; where another process writes, that takes a look.
  *
  * @param begin begins to read at the head as it is then.
- * @param rollbacksOf what changes with every rollback, and with the beginning and end of every cut.
  * @throws RpcError UNAVAILABLE when the chain is rolled back or overtakes the read again and again, or for long.
  */
 export async function ofOneChain<Reading extends OneChain, T>(
   begin: () => Reading,
-  rollbacksOf: (reading: Reading) => number,
   read: (reading: Reading) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const reading = await whenWhole(begin);
-    const before = rollbacksOf(reading);
+    const before = reading.head.rollbacks;
     const outcome = await read(reading).then(
       (answer) => ({ answer }),
       (error: unknown) => ({ error }),
     );
     if ('error' in outcome && isAboutRequest(outcome.error)) throw outcome.error;
     await reading.look?.();
-    if (rollbacksOf(reading) !== before || isLackingRows(reading)) continue;
+    if (reading.head.rollbacks !== before || isLackingRows(reading)) continue;
     // By now the head is further: where another process writes, the look has taken it over.
     if ('error' in outcome && outcome.error instanceof Overtaken) continue;
     if ('error' in outcome) throw outcome.error;

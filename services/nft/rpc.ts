@@ -55,12 +55,7 @@ const answerTo = <T>(
   { reader }: NftRpcOptions,
   call: CallContext,
   read: (reading: Reading) => Promise<T>,
-): Promise<T> =>
-  ofOneChain(
-    () => begin(reader(), call),
-    ({ head }) => head.rollbacks,
-    read,
-  );
+): Promise<T> => ofOneChain(() => begin(reader(), call), read);
 
 /** What every statement of a call carries on. */
 const begin = (reader: Reader, { deadline, request_id }: CallContext): Reading =>

@@ -41,9 +41,6 @@ export function richlistService(options: RichlistRpcOptions): ServedService {
 /** What every statement of a call carries on. */
 const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_id });
 
-/** What changes with every rollback. */
-const revisionOf = ({ head }: Reader): number => head.revision;
-
 /** @throws RpcError UNIMPLEMENTED on rollups without EVM. */
 function requireEvm({ vm_type }: RichlistRpcOptions): void {
   if (vm_type !== 'evm') throw unimplemented(`a ${vm_type} rollup has no rich list`);
@@ -74,7 +71,7 @@ function listHandlers(options: RichlistRpcOptions): Pick<RichlistServiceServer, 
     listHolders: unary(options, async ({ denom, pagination }, call) => {
       requireEvm(options);
       const page = checkPage(pagination);
-      return ofOneChain(options.reader, revisionOf, async (reader) => {
+      return ofOneChain(options.reader, async (reader) => {
         const token = await findToken(reader, denom, forward(call));
         return listHolders(reader, token, page, forward(call));
       });
@@ -89,7 +86,7 @@ const findPast = (
   [from, to]: readonly [from: number, to: number],
   call: CallContext,
 ) =>
-  ofOneChain(reader, revisionOf, async (found) => ({
+  ofOneChain(reader, async (found) => ({
     reader: found,
     token: await findToken(found, denom, forward(call)),
     moment: momentOf(found, from, to),
@@ -107,7 +104,7 @@ function historyHandlers(
         throw invalidArgument(
           `account ${JSON.stringify(account.slice(0, 100))} is neither bech32 with the prefix ${account_prefix} nor 0x and hex digits`,
         );
-      return ofOneChain(options.reader, revisionOf, async (reader) => {
+      return ofOneChain(options.reader, async (reader) => {
         const token = await findToken(reader, denom, forward(call));
         return balanceAt(reader, token, key, momentOf(reader, height, height), forward(call));
       });

@@ -47,7 +47,7 @@ const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_
 
 /** Reads for a call, from one chain. */
 const answerTo = <T>({ reader }: TxRpcOptions, read: (reader: Reader) => Promise<T>): Promise<T> =>
-  ofOneChain(reader, ({ head }) => head.rollbacks, read);
+  ofOneChain(reader, read);
 
 function headHandlers(options: TxRpcOptions): Pick<TxServiceServer, 'getStatus' | 'watchHead'> {
   const heightsOf = ({ position }: Head) => ({

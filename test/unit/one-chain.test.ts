@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Overtaken } from '../../services/common/clickhouse/database.js';
 import { invalidArgument, RpcError } from '../../services/common/errors.js';
 import { ofOneChain } from '../../services/common/one-chain.js';
 
@@ -7,7 +8,12 @@ describe('an answer that takes several statements', () => {
   function tables(times: number) {
     const state = { rollbacks: 0, shown: 0, readings: 0, looks: 0 };
     const begin = () => ({
-      head: { cuts: 0 },
+      head: {
+        cuts: 0,
+        get rollbacks() {
+          return state.shown;
+        },
+      },
       look: async () => {
         state.looks += 1;
         state.shown = state.rollbacks;
@@ -18,7 +24,7 @@ describe('an answer that takes several statements', () => {
       if (state.readings <= times) state.rollbacks += 1;
       return state.readings;
     };
-    return { state, answer: (of = read) => ofOneChain(begin, () => state.shown, of), read };
+    return { state, answer: (of = read) => ofOneChain(begin, of), read };
   }
 
   it('is read once, and again after a rollback', async () => {
@@ -46,6 +52,19 @@ describe('an answer that takes several statements', () => {
     );
   });
 
+  it('is read again where newer rows have overtaken it', async () => {
+    const { state, answer } = tables(0);
+    const overtaken = (times: number) => async () => {
+      state.readings += 1;
+      if (state.readings <= times) throw new Overtaken('newer rows');
+      return state.readings;
+    };
+    assert.equal(await answer(overtaken(2)), 3);
+    assert.equal(state.looks, 3);
+    state.readings = 0;
+    await assert.rejects(answer(overtaken(9)), (error) => error instanceof RpcError && error.code === 14);
+  });
+
   it('a mistake of the caller needs no look', async () => {
     const { state, answer } = tables(0);
     const refuse = async () => {
@@ -62,12 +81,7 @@ describe('an answer that takes several statements', () => {
       head.cuts = cuts;
       head.rollbacks += 1;
     };
-    const answer = <T>(read: () => Promise<T>) =>
-      ofOneChain(
-        () => ({ head }),
-        () => head.rollbacks,
-        read,
-      );
+    const answer = <T>(read: () => Promise<T>) => ofOneChain(() => ({ head }), read);
     const isUnavailable = (error: unknown) => error instanceof RpcError && error.code === 14;
 
     it('waits until they are whole', async () => {
