@@ -11,7 +11,7 @@ import {
   strict,
   text,
   texts,
-} from './json-schema.js';
+} from '../../services/common/json-schema.js';
 
 const names = text({ pattern: '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$', maxLength: 253 });
 
@@ -166,6 +166,12 @@ export const gatewaySchema: Schema = strict({
 
 const account = strict({ create: boolean, name: names, annotations: texts });
 
+/** What is told of the pods that score. */
+const ofJobs = [
+  ...['resources', 'podSecurityContext', 'securityContext', 'podLabels', 'podAnnotations'],
+  ...['nodeSelector', 'tolerations', 'priorityClassName'],
+];
+
 /** The scoring operator. */
 export const operatorSchema: Schema = strict({
   ...componentProperties,
@@ -175,6 +181,7 @@ export const operatorSchema: Schema = strict({
   rbac: strict({ create: boolean, aggregateClusterRoles: boolean }),
   serviceAccount: account,
   jobServiceAccount: account,
+  jobs: strict(Object.fromEntries(ofJobs.map((name) => [name, orNull(componentProperties[name] as Schema)]))),
 });
 
 export const accountSchema: Schema = account;

@@ -1,12 +1,4 @@
 import {
-  accountSchema,
-  componentProperties,
-  componentSchemas,
-  gatewaySchema,
-  indexerSchema,
-  operatorSchema,
-} from './component-schema.js';
-import {
   boolean,
   duration,
   integer,
@@ -20,7 +12,15 @@ import {
   strict,
   text,
   texts,
-} from './json-schema.js';
+} from '../../services/common/json-schema.js';
+import {
+  accountSchema,
+  componentProperties,
+  componentSchemas,
+  gatewaySchema,
+  indexerSchema,
+  operatorSchema,
+} from './component-schema.js';
 import { kubernetesSchemas } from './kubernetes-schemas.js';
 import { programSchema } from './program-schema.js';
 import { settingsSchemas } from './settings-schemas.js';
