@@ -32,7 +32,6 @@ const ofTheChart: ReadonlySet<string> = new Set([
     'JOB_SERVICE_ACCOUNT',
     ...Object.keys(jobPodSettings),
     ...['JOB_TLS_SECRET', 'JOB_CA_CONFIGMAP', 'JOB_CA_SECRET', 'JOB_CA_KEY'],
-    // A release has rights in its own namespace only.
     ...['WATCH_NAMESPACES', 'JOB_LEASE_NAMESPACE'],
     'SCORING_PROGRAM',
   ],

@@ -29,7 +29,7 @@ the defaults).
 {{- $values := mergeOverwrite (deepCopy .Values.defaults) (omit .Values.gateway "ingress" "route" | deepCopy) -}}
 {{- $_ := set $all "gateway" (dict "service" "gateway" "role" "" "main" "dist/services/gateway/main.js" "port" 8080 "portName" "http" "health" "" "isOne" false "account" $account "values" $values) -}}
 {{- if include "weft.hasOperator" . -}}
-  {{- $values := mergeOverwrite (deepCopy .Values.defaults) (omit .Values.scoringOperator "enabled" "rbac" "serviceAccount" "jobServiceAccount" "jobs" | deepCopy) -}}
+  {{- $values := mergeOverwrite (deepCopy .Values.defaults) (omit .Values.scoringOperator "enabled" "rbac" "serviceAccount" "jobServiceAccount" "jobs" "watchNamespaces" "watchAllNamespaces" "jobLeaseNamespace" | deepCopy) -}}
   {{- $_ := set $all "scoring-operator" (dict "service" "scoring-operator" "role" "" "main" "dist/services/scoring-operator/main.js" "port" 0 "portName" "" "health" "" "isOne" false "account" (include "weft.operatorAccountName" .) "values" $values) -}}
 {{- end -}}
 {{- toYaml $all -}}

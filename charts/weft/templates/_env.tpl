@@ -128,6 +128,11 @@
 {{- $_ := set $plain "NODE_TIMEOUT_MS" $root.Values.node.timeoutMs -}}
 {{- $_ := set $plain "JOB_IMAGE" (include "weft.image" $root) -}}
 {{- $_ := set $plain "JOB_SERVICE_ACCOUNT" (include "weft.jobAccountName" $root) -}}
+{{- $operator := $root.Values.scoringOperator -}}
+{{- if or $operator.watchAllNamespaces $operator.watchNamespaces -}}
+{{- $_ := set $plain "WATCH_NAMESPACES" ($operator.watchAllNamespaces | ternary "all" (join "," $operator.watchNamespaces)) -}}
+{{- end -}}
+{{- with $operator.jobLeaseNamespace }}{{ $_ := set $plain "JOB_LEASE_NAMESPACE" . }}{{ end -}}
 {{- $plain = mergeOverwrite $plain (include "weft.jobSettings" $root | fromYaml) -}}
 {{- if $root.Values.tls.enabled -}}
 {{- $_ := set $plain "JOB_TLS_SECRET" (default (printf "%s-scoring-job-tls" (include "weft.fullname" $root)) $root.Values.tls.existingSecret) -}}

@@ -42,6 +42,8 @@
 {{- end -}}
 {{- end -}}
 {{- if and (include "weft.programs" . | fromYaml) $hasOperator (not .Values.scoringOperator.rbac.create) }}{{ $mistakes = append $mistakes "scoringPrograms are given, but scoringOperator.rbac.create is false: the Job that applies them has no rights then" }}{{ end -}}
+{{- $watched := .Values.scoringOperator.watchNamespaces -}}
+{{- if and (include "weft.programs" . | fromYaml) $hasOperator $watched (not .Values.scoringOperator.watchAllNamespaces) (not (has .Release.Namespace $watched)) }}{{ $mistakes = append $mistakes (printf "scoringPrograms are given, but scoringOperator.watchNamespaces has not the release's own namespace, %s, where they are made" .Release.Namespace) }}{{ end -}}
 {{- $tls := .Values.tls -}}
 {{- if $tls.enabled -}}
   {{- if and $tls.existingSecret $tls.certManager.enabled }}{{ $mistakes = append $mistakes "tls.existingSecret is set, and tls.certManager.enabled is true: only one of them" }}{{ end -}}

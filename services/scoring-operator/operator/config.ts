@@ -23,7 +23,7 @@ export const operatorSettings = {
     parse: asOptionalName,
   },
   WATCH_NAMESPACES: {
-    doc: "Namespaces whose ScoringPrograms are run, separated by commas, or `all`; default: the operator's own. In each of them the operator needs its Role; for `all`, the same rules as a ClusterRole.",
+    doc: "Namespaces whose ScoringPrograms are run, separated by commas, or `all`; default: the operator's own. In each of them the operator needs its Role (`rbac/operator.yaml`); for `all`, the same rules as a ClusterRole.",
     default: '',
     parse: asNamespaces,
   },

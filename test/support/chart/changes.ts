@@ -158,6 +158,7 @@ export const changes: Readonly<Record<string, Change>> = {
   'scoringOperator.settings': { to: { LEADER_LEASE_SECONDS: 16 } },
   'scoringOperator.serviceAccount.name': { to: 'other' },
   'scoringOperator.serviceAccount.create': { to: false },
+  'scoringOperator.watchNamespaces': { to: ['rollups', 'other'] },
   'scoringOperator.jobs.resources.requests.cpu': { to: '150m' },
   'scoringOperator.jobs.resources.requests.memory': { to: '300Mi' },
   'scoringOperator.jobs.resources.limits.memory': { to: '3Gi' },
