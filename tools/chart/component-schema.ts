@@ -103,8 +103,8 @@ export function indexerSchema(name: string, hasSwitch: boolean): Schema {
     ...componentProperties,
     ...own,
     ...(hasSwitch ? { enabled: name === 'richlist' ? { type: ['boolean', 'null'] } : boolean } : {}),
-    ingest: strict({ ...ingestProperties, ...own }),
-    serve: strict({ ...componentProperties, ...own, replicas }),
+    ingest: strict({ ...ingestProperties, ...own, clickhouseSecret: names }),
+    serve: strict({ ...componentProperties, ...own, clickhouseSecret: names, replicas }),
   });
 }
 
@@ -178,13 +178,17 @@ export const operatorSchema: Schema = strict({
   enabled: { type: ['boolean', 'null'] },
   replicas,
   settings: settings('scoringOperator'),
+  clickhouseSecret: names,
   watchNamespaces: list(text({ pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 })),
   watchAllNamespaces: boolean,
   jobLeaseNamespace: names,
   rbac: strict({ create: boolean, aggregateClusterRoles: boolean }),
   serviceAccount: account,
   jobServiceAccount: account,
-  jobs: strict(Object.fromEntries(ofJobs.map((name) => [name, orNull(componentProperties[name] as Schema)]))),
+  jobs: strict({
+    ...Object.fromEntries(ofJobs.map((name) => [name, orNull(componentProperties[name] as Schema)])),
+    clickhouseSecret: names,
+  }),
 });
 
 export const accountSchema: Schema = account;

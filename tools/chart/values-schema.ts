@@ -92,6 +92,7 @@ const properties: Readonly<Record<string, Schema>> = {
   crds: strict({ enabled: boolean, keep: boolean }),
   migrations: strict({
     mode: oneOf('hook', 'job', 'start', 'manual'),
+    clickhouseSecret: name,
     backoffLimit: integer(0),
     activeDeadlineSeconds: integer(1),
     ttlSecondsAfterFinished: orNull(integer(0)),

@@ -4,22 +4,23 @@
   value: {{ include "weft.text" .value | quote }}
 {{- end -}}
 
-{{/* Where ClickHouse is. Argument: root. */}}
+{{/* Where ClickHouse is. Argument: root, secret (of the component alone; empty: the one of all). */}}
 {{- define "weft.env.clickhouse" -}}
-{{- $keys := .Values.clickhouse.existingSecretKeys -}}
-{{- $secret := include "weft.clickhouseSecret" . -}}
-{{- $isOwn := not .Values.clickhouse.existingSecret -}}
+{{- $clickhouse := .root.Values.clickhouse -}}
+{{- $isOwn := not (or .secret $clickhouse.existingSecret) -}}
+{{- $keys := $isOwn | ternary (dict "url" "url" "user" "user" "password" "password") $clickhouse.existingSecretKeys -}}
+{{- $secret := default (include "weft.clickhouseSecret" .root) .secret -}}
 - name: CLICKHOUSE_URL
   valueFrom:
-    secretKeyRef: { name: {{ $secret }}, key: {{ $isOwn | ternary "url" $keys.url }} }
+    secretKeyRef: { name: {{ $secret }}, key: {{ $keys.url }} }
 - name: CLICKHOUSE_USER
   valueFrom:
-    secretKeyRef: { name: {{ $secret }}, key: {{ $isOwn | ternary "user" $keys.user }}, optional: true }
+    secretKeyRef: { name: {{ $secret }}, key: {{ $keys.user }}, optional: true }
 - name: CLICKHOUSE_PASSWORD
   valueFrom:
-    secretKeyRef: { name: {{ $secret }}, key: {{ $isOwn | ternary "password" $keys.password }}, optional: true }
-{{ include "weft.env.plain" (dict "name" "CLICKHOUSE_DATABASE" "value" .Values.clickhouse.database) }}
-{{- with .Values.clickhouse.cluster }}
+    secretKeyRef: { name: {{ $secret }}, key: {{ $keys.password }}, optional: true }
+{{ include "weft.env.plain" (dict "name" "CLICKHOUSE_DATABASE" "value" $clickhouse.database) }}
+{{- with $clickhouse.cluster }}
 {{ include "weft.env.plain" (dict "name" "CLICKHOUSE_CLUSTER" "value" .) }}
 {{- end }}
 {{- end -}}
@@ -153,7 +154,7 @@
     fieldRef: { fieldPath: metadata.namespace }
 {{- end }}
 {{- if ne $component.service "gateway" }}
-{{ include "weft.env.clickhouse" $root }}
+{{ include "weft.env.clickhouse" (dict "root" $root "secret" $values.clickhouseSecret) }}
 {{- end }}
 {{- range include "weft.nodeUrls" (dict "root" $root "component" $component) | fromYamlArray }}
 {{ include "weft.env.node" (dict "root" $root "name" (get (dict "rpc" "RPC_URL" "rest" "REST_URL" "jsonRpc" "JSON_RPC_URL") .) "key" .) }}

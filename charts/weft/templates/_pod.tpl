@@ -58,7 +58,7 @@ metadata:
   {{- if and (eq $component.role "ingest") (not $root.Values.node.existingSecret) }}
   {{- $_ := set $annotations "checksum/node" (toJson $root.Values.node | sha256sum) }}
   {{- end }}
-  {{- if and (ne $component.service "gateway") (not $root.Values.clickhouse.existingSecret) }}
+  {{- if and (ne $component.service "gateway") (not (or $values.clickhouseSecret $root.Values.clickhouse.existingSecret)) }}
   {{- $_ := set $annotations "checksum/clickhouse" (toJson $root.Values.clickhouse | sha256sum) }}
   {{- end }}
   {{- with mergeOverwrite $annotations $root.Values.commonAnnotations $values.podAnnotations }}

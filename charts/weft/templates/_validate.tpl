@@ -33,7 +33,7 @@
   {{- if and $.Values.node.existingSecret (not $endpoints.configMapRef) (not $rollup.jsonRpcUrls) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s.endpoints.rollup.jsonRpcUrls is not set: with node.existingSecret the chart does not know them" $name) }}{{ end -}}
   {{- if and (not $endpoints.configMapRef) (or (not $rollup.jsonRpcUrls) (not $rollup.restUrls)) (regexMatch "://[^/,]*@" (printf "%s,%s" (include "weft.urls" $node.jsonRpc) (include "weft.urls" $node.rest))) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s: node.jsonRpc or node.rest has a password, and a ScoringProgram is no Secret: give it URLs without one in endpoints.rollup, or endpoints.configMapRef" $name) }}{{ end -}}
   {{- $keys := $.Values.clickhouse.existingSecretKeys -}}
-  {{- if and $.Values.clickhouse.existingSecret (not $program.clickhouse) (or (ne $keys.url "url") (ne $keys.user "user") (ne $keys.password "password")) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s.clickhouse is not set: Jobs need a Secret with the keys url, user and password, and clickhouse.existingSecretKeys are other ones" $name) }}{{ end -}}
+  {{- if and $.Values.clickhouse.existingSecret (not $.Values.scoringOperator.jobs.clickhouseSecret) (not $program.clickhouse) (or (ne $keys.url "url") (ne $keys.user "user") (ne $keys.password "password")) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s.clickhouse is not set: Jobs need a Secret with the keys url, user and password, and clickhouse.existingSecretKeys are other ones (or scoringOperator.jobs.clickhouseSecret)" $name) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- if and (not $hasOperator) (.Capabilities.APIVersions.Has "vip.weft.dev/v1alpha1") -}}

@@ -116,8 +116,6 @@ export const changes: Readonly<Record<string, Change>> = {
   'services.tx.settings': { to: { BODY_CACHE_MB: 129 } },
   'services.nft.settings': { to: { DETAIL_ATTEMPTS: 5 } },
   'services.richlist.settings': { to: { BALANCE_BATCH: 201 } },
-  'services.nft.ingest': { to: { logLevel: 'debug' } },
-  'services.richlist.ingest': { to: { logLevel: 'debug' } },
   'services.richlist.enabled': { to: false },
   'services.block.ingest.resources.requests.cpu': { to: '300m' },
   'services.block.ingest.resources.requests.memory': { to: '300Mi' },
