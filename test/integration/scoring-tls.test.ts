@@ -120,6 +120,7 @@ describe('scoring where the services want certificates', function () {
       logLevel: 'info',
       leaseNamespace: 'home',
       tls: { secretName: 'certificate', serverName: 'weft.test' },
+      migrations: 'check',
       pods: loadSettings(jobPodSettings, {}),
     };
     const program = {

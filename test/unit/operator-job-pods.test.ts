@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { loadSettings } from '../../services/common/config.js';
 import { desiredCronJob } from '../../services/scoring-operator/operator/children.js';
 import { operatorSettings } from '../../services/scoring-operator/operator/config.js';
@@ -23,6 +24,7 @@ function made(env: Readonly<Record<string, string>>, podTemplate?: object): Cron
   const config = {
     ...loadSettings(operatorSettings, { JOB_IMAGE: 'weft', ...env }),
     GRPC_TLS_SERVER_NAME: '',
+    MIGRATIONS: 'check' as const,
   };
   const program = {
     metadata: { name: 'p', namespace: 'a', uid: 'u', resourceVersion: '1' },
@@ -66,6 +68,11 @@ describe('pods of scoring Jobs', () => {
     for (const name of ['resources', 'imagePullPolicy'])
       assert.equal(Object.hasOwn(container as object, name), false, name);
     assert.equal(metadata.annotations, undefined);
+  });
+
+  it('make tables only where the operator does', () => {
+    const variables = template({}).spec.containers.flatMap(({ env }) => env as readonly object[]);
+    assert.ok(variables.some((one) => isDeepStrictEqual(one, { name: 'MIGRATIONS', value: 'check' })));
   });
 
   it('have what the operator was told', () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { MigrationMode } from '../../common/clickhouse/migrate.js';
 import type { JobPodConfig } from './job-pods.js';
 import {
   cronJobName,
@@ -18,6 +19,8 @@ export interface JobDefaults {
   readonly logLevel: string;
   /** Where the Leases of signers are. */
   readonly leaseNamespace: string;
+  /** Whether Jobs make tables, or leave that to somebody else, as the operator itself does. */
+  readonly migrations: MigrationMode;
   /** What they have where a program does not say so. */
   readonly pods: JobPodConfig;
   /** Certificates of further authorities, as the source of a volume, and the file in it. */
@@ -229,6 +232,7 @@ function environment(spec: ScoringProgram['spec'], program_text: string, default
     referred('CLICKHOUSE_PASSWORD', 'password', true),
     plain('CLICKHOUSE_DATABASE', clickhouse.database),
     ...(clickhouse.cluster === undefined ? [] : [plain('CLICKHOUSE_CLUSTER', clickhouse.cluster)]),
+    plain('MIGRATIONS', defaults.migrations),
     plain('LEASE_NAME', leaseName(chainId, signer.address)),
     plain('LEASE_NAMESPACE', defaults.leaseNamespace),
     field('LEASE_HOLDER', 'metadata.name'),

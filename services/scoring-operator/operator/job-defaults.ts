@@ -1,11 +1,15 @@
+import type { MigrationMode } from '../../common/clickhouse/migrate.js';
 import type { JobDefaults } from './children.js';
 import type { OperatorConfig } from './config.js';
 
+/** Of the process that the operator is a part of. */
+export interface JobConfig extends OperatorConfig {
+  readonly GRPC_TLS_SERVER_NAME: string;
+  readonly MIGRATIONS: MigrationMode;
+}
+
 /** What pods of Jobs are made with, by the settings of the operator. @param namespace that of the operator itself. */
-export function jobDefaults(
-  config: OperatorConfig & { readonly GRPC_TLS_SERVER_NAME: string },
-  namespace: string,
-): JobDefaults {
+export function jobDefaults(config: JobConfig, namespace: string): JobDefaults {
   const { JOB_TLS_SECRET, JOB_LEASE_NAMESPACE } = config;
   return {
     image: config.JOB_IMAGE,
@@ -17,6 +21,7 @@ export function jobDefaults(
       JOB_TLS_SECRET === ''
         ? undefined
         : { secretName: JOB_TLS_SECRET, serverName: config.GRPC_TLS_SERVER_NAME },
+    migrations: config.MIGRATIONS,
     pods: config,
   };
 }

@@ -12,10 +12,9 @@ import { createQueue } from '../kubernetes/queue.js';
 import { watchNamespaces } from '../kubernetes/watch-namespaces.js';
 import type { FactClients } from '../policy/gather/clients.js';
 import type { SigningConfig } from '../program/config.js';
-import type { OperatorConfig } from './config.js';
 import { type Controller, programs } from './controller.js';
 import { createRecorder } from './events.js';
-import { jobDefaults } from './job-defaults.js';
+import { type JobConfig, jobDefaults } from './job-defaults.js';
 import { createOperatorMetrics, type OperatorMetrics } from './metrics.js';
 import { createObserver } from './observer.js';
 import { removeOrphans } from './orphans.js';
@@ -23,7 +22,7 @@ import { reconcile } from './reconcile.js';
 import { type CronJob, childSelector, type Job, keyOf, labels, type ScoringProgram } from './resource.js';
 
 export interface OperatorOptions {
-  readonly config: OperatorConfig & { readonly GRPC_TLS_SERVER_NAME: string };
+  readonly config: JobConfig;
   readonly kube: KubeConfig;
   /** Namespace of the operator itself, where its Lease is. */
   readonly namespace: string;
