@@ -103,7 +103,7 @@ export function indexerSchema(name: string, hasSwitch: boolean): Schema {
     ...componentProperties,
     ...own,
     ...(hasSwitch ? { enabled: name === 'richlist' ? { type: ['boolean', 'null'] } : boolean } : {}),
-    ingest: strict({ ...ingestProperties, ...own, clickhouseSecret: names }),
+    ingest: strict({ ...ingestProperties, ...own, clickhouseSecret: names, replicas: integer(0, 1) }),
     serve: strict({ ...componentProperties, ...own, clickhouseSecret: names, replicas }),
   });
 }

@@ -40,6 +40,13 @@ the defaults).
 dns:///{{ include "weft.fullname" .root }}-{{ .name }}:{{ .port }}
 {{- end -}}
 
+{{/* Whether a component is to have no pod at all. Argument: a component. */}}
+{{- define "weft.isPaused" -}}
+{{- if or .isOne (not .values.autoscaling.enabled) -}}
+{{- if eq (int .values.replicas) 0 }}true{{ end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Whether a component can have more than one pod. Argument: a component. */}}
 {{- define "weft.isMany" -}}
 {{- if not .isOne -}}

@@ -123,6 +123,10 @@ export const changes: Readonly<Record<string, Change>> = {
   'services.tx.ingest.resources.requests.cpu': { to: '300m' },
   'services.tx.ingest.resources.requests.memory': { to: '300Mi' },
   'services.tx.ingest.resources.limits.memory': { to: '3Gi' },
+  'services.block.ingest.replicas': { to: 0 },
+  'services.tx.ingest.replicas': { to: 0 },
+  'services.nft.ingest.replicas': { to: 0 },
+  'services.richlist.ingest.replicas': { to: 0 },
   // Where no autoscaler decides.
   'services.block.serve.replicas': {
     to: 7,
