@@ -162,6 +162,45 @@ describe('T2: a release, where pods only pretend', function () {
     assert.deepEqual(await left('other', 'other'), []);
   });
 
+  it('hands the custom resource over to another release, and loses no program', async () => {
+    const args = ['--namespace', 'other', '--create-namespace', '--wait', '--timeout', '2m'];
+    const taking = ['--set', 'crds.takeOwnership=true'];
+    const owner = async (): Promise<string[]> => {
+      const { metadata } = await get(crdPath);
+      return [metadata.annotations['meta.helm.sh/release-name'], metadata.uid];
+    };
+    const [, crd] = await owner();
+    const refused = await run('install', 'other', chart, ...args, ...values(minimal), ...taking);
+    assert.notEqual(refused.status, 0);
+    assert.match(refused.stderr, /invalid ownership metadata/);
+    await succeed('install', 'other', chart, ...args, ...values(minimal), ...taking, '--take-ownership');
+    assert.deepEqual(await owner(), ['other', crd]);
+    // The one that had it keeps it, and leaves it alone from now on.
+    const notes = await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first));
+    assert.doesNotMatch(notes, /is older than this version/);
+    assert.deepEqual(await owner(), ['other', crd]);
+    await runHook('programs');
+    assert.equal((await get(`${programs}/main`)).metadata.uid, uid);
+
+    // One that is older than this version is told of, until it is taken back.
+    const { spec } = await get(crdPath);
+    delete spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.podTemplate;
+    const old = await ask(plane, 'PATCH', crdPath, { spec }, 'application/merge-patch+json');
+    assert.equal(old.status, 200, JSON.stringify(old.body));
+    const told = await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first));
+    assert.match(told, /is older than this version needs. It lacks:\s+spec.podTemplate\n/);
+    const back = [...values(minimal, first), ...taking, '--take-ownership'];
+    assert.doesNotMatch(await succeed('upgrade', 'weft', chart, ...waiting, ...back), /is older/);
+    assert.deepEqual(await owner(), ['weft', crd]);
+    assert.ok(
+      (await get(crdPath)).spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.podTemplate,
+    );
+    await succeed('uninstall', 'other', '--namespace', 'other', '--wait');
+    assert.deepEqual(await owner(), ['weft', crd]);
+    await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first));
+    assert.equal((await get(`${programs}/main`)).metadata.uid, uid);
+  });
+
   it('deletes programs that left the values, then all, and none of others', async () => {
     const { metadata, spec } = await get(`${programs}/main`);
     const body = { apiVersion: 'vip.weft.dev/v1alpha1', kind: 'ScoringProgram', spec };

@@ -89,7 +89,7 @@ const properties: Readonly<Record<string, Schema>> = {
     propertyNames: { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 43 },
     additionalProperties: orNull(ref('scoringProgram')),
   },
-  crds: strict({ enabled: boolean, keep: boolean }),
+  crds: strict({ enabled: boolean, keep: boolean, takeOwnership: boolean }),
   migrations: strict({
     mode: oneOf('hook', 'job', 'start', 'manual'),
     clickhouseSecret: name,

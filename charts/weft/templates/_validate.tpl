@@ -42,6 +42,7 @@
 {{- end -}}
 {{- end -}}
 {{- if and (include "weft.programs" . | fromYaml) $hasOperator (not .Values.scoringOperator.rbac.create) }}{{ $mistakes = append $mistakes "scoringPrograms are given, but scoringOperator.rbac.create is false: the Job that applies them has no rights then" }}{{ end -}}
+{{- if and .Values.crds.takeOwnership (not .Values.crds.keep) }}{{ $mistakes = append $mistakes "crds.takeOwnership is true, but crds.keep is false: programs of other releases would go with this one" }}{{ end -}}
 {{- $watched := .Values.scoringOperator.watchNamespaces -}}
 {{- if and (include "weft.programs" . | fromYaml) $hasOperator $watched (not .Values.scoringOperator.watchAllNamespaces) (not (has .Release.Namespace $watched)) }}{{ $mistakes = append $mistakes (printf "scoringPrograms are given, but scoringOperator.watchNamespaces has not the release's own namespace, %s, where they are made" .Release.Namespace) }}{{ end -}}
 {{- $tls := .Values.tls -}}

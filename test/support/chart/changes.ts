@@ -7,6 +7,9 @@ export interface Change {
   readonly also?: unknown;
 }
 
+/** What only tells in a cluster; the suite crd_test.yaml and the tests of a release have one. */
+export const onlyInCluster: ReadonlySet<string> = new Set(['crds.takeOwnership']);
+
 const account = { create: false, name: 'other' };
 const nodeSecret = { node: { rpc: '', rest: '', jsonRpc: '', existingSecret: 'other' } };
 const clickhouseSecret = { clickhouse: { url: '', user: '', password: '', existingSecret: 'other' } };
