@@ -8,7 +8,7 @@ import { eventually } from '../support/block.js';
 import { installForeignCrds } from '../support/chart/foreign-crds.js';
 import { chart, helmAside, type Rendered, valuesFile, writeValues } from '../support/chart/helm.js';
 import { labelled } from '../support/chart/leftovers.js';
-import { previousChart } from '../support/chart/previous.js';
+import { type PreviousChart, previousChart } from '../support/chart/previous.js';
 import { type ControlPlane, controlPlane } from '../support/kubernetes/control-plane.js';
 import { type PretendNode, pretendNode } from '../support/kubernetes/pretend.js';
 import { ask } from '../support/kubernetes/raw.js';
@@ -32,7 +32,7 @@ describe('T2: a release, where pods only pretend', function () {
   this.timeout(300_000);
   let plane: ControlPlane;
   let node: PretendNode;
-  let previous: string;
+  let previous: PreviousChart;
   let kubeconfig: string;
   let uid: string;
   const minimal = valuesFile('minimal');
@@ -70,7 +70,7 @@ describe('T2: a release, where pods only pretend', function () {
   after(() => node?.stop());
 
   it('is installed, with a program of a kind that it brings itself', async () => {
-    const notes = await succeed('install', 'weft', previous, ...waiting, ...values(minimal, first));
+    const notes = await succeed('install', 'weft', previous.path, ...waiting, ...values(minimal, first));
     assert.match(notes, /helm -n rollups test weft/);
     assert.match(notes, /describe scoringprogram main/);
     const { items } = await get(deployments);
@@ -136,7 +136,7 @@ describe('T2: a release, where pods only pretend', function () {
     const { items } = await get(deployments);
     assert.equal(items.length, 10);
     for (const { metadata, spec, status } of items) {
-      assert.match(spec.template.spec.containers[0].image, /:0\.0\.9$/);
+      assert.ok(spec.template.spec.containers[0].image.endsWith(`:${previous.appVersion}`), metadata.name);
       assert.equal(status.availableReplicas, spec.replicas, metadata.name);
     }
     await runHook('programs');
