@@ -17,6 +17,7 @@ const names = text({ pattern: '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$', maxLength: 
 
 const service = {
   annotations: texts,
+  labels: texts,
   ipFamilyPolicy: oneOf('', 'SingleStack', 'PreferDualStack', 'RequireDualStack'),
   ipFamilies: list(oneOf('IPv4', 'IPv6')),
 };
@@ -44,6 +45,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
   startupProbe: ref('probe'),
   readinessProbe: ref('probe'),
   livenessProbe: ref('probe'),
+  lifecycle: strict({ preStop: open, postStart: open, stopSignal: text() }),
   nodeSelector: texts,
   tolerations: list(ref('toleration')),
   affinity: ref('affinity'),
@@ -119,6 +121,7 @@ export const gatewaySchema: Schema = strict({
     port: integer(1, 65_535),
     nodePort: orNull(integer(1, 65_535)),
     loadBalancerClass: text(),
+    loadBalancerIP: text({ pattern: '^[0-9a-fA-F.:]*$' }),
     loadBalancerSourceRanges: list(text({ pattern: '/[0-9]+$' })),
     externalTrafficPolicy: oneOf('', 'Cluster', 'Local'),
   }),
@@ -126,6 +129,7 @@ export const gatewaySchema: Schema = strict({
     enabled: boolean,
     className: names,
     annotations: texts,
+    labels: texts,
     hosts: list(
       strict({
         host: text(),

@@ -116,10 +116,10 @@ const properties: Readonly<Record<string, Schema>> = {
   extraCA: strict({ configMap: name, secret: name, key }),
   networkPolicy: strict({
     enabled: boolean,
-    dns: strict({ to: peers }),
+    dns: strict({ to: peers, ports }),
     clickhouse: strict({ to: peers, ports }),
     node: strict({ to: peers, ports }),
-    l1: strict({ to: peers, ports }),
+    l1: strict({ to: peers, ports: orNull(ports) }),
     apiServer: strict({ to: peers, ports }),
     gateway: strict({ from: peers }),
     metrics: strict({ from: peers }),

@@ -122,6 +122,10 @@ spec:
         {{- include "weft.probe" (dict "component" $component "probe" $values.readinessProbe "name" $component.health "path" "/readyz") | nindent 8 }}
       livenessProbe:
         {{- include "weft.probe" (dict "component" $component "probe" $values.livenessProbe "name" "" "path" "/healthz") | nindent 8 }}
+      {{- with $values.lifecycle }}
+      lifecycle:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       {{- with $values.resources }}
       resources:
         {{- toYaml . | nindent 8 }}

@@ -57,6 +57,7 @@
 {{- if and .Values.extraCA.configMap .Values.extraCA.secret }}{{ $mistakes = append $mistakes "extraCA.configMap and extraCA.secret are both set: only one of them" }}{{ end -}}
 {{- if and .Values.gateway.route.enabled (not .Values.gateway.route.parentRefs) }}{{ $mistakes = append $mistakes "gateway.route.parentRefs is empty: a route belongs to a Gateway" }}{{ end -}}
 {{- with .Values.gateway.service -}}
+  {{- if and (or .loadBalancerIP .loadBalancerClass) (ne .type "LoadBalancer") }}{{ $mistakes = append $mistakes (printf "gateway.service.loadBalancerIP or loadBalancerClass is set, but its type is %s" .type) }}{{ end -}}
   {{- if and .nodePort (eq .type "ClusterIP") }}{{ $mistakes = append $mistakes "gateway.service.nodePort is set, but its type is ClusterIP" }}{{ end -}}
 {{- end -}}
 {{- range $name, $component := include "weft.components" . | fromYaml -}}
