@@ -133,7 +133,10 @@ describe('pods of scoring Jobs', () => {
 
   it('are told wrongly: all mistakes are named at once, with what would be right', () => {
     const wrong: Readonly<Record<string, readonly [string, RegExp]>> = {
-      JOB_RESOURCES: ['{"request":{}}', /must be requests and limits: .*additional/],
+      JOB_RESOURCES: [
+        '{"request":{},"limits":{"memory":"1GB"}}',
+        /must be requests and limits: .*additional.*pattern/,
+      ],
       JOB_POD_SECURITY_CONTEXT: ['{"runAsUsr":1}', /must NOT have additional properties/],
       JOB_SECURITY_CONTEXT: ['[]', /must be object/],
       JOB_POD_LABELS: ['{"vip.weft.dev/program":"x"}', /the operator sets that itself/],

@@ -10,7 +10,10 @@ import {
 } from '../../common/json-schema.js';
 
 const quantity: Schema = {
-  anyOf: [{ type: ['number', 'null'] }, text({ pattern: '^[0-9.]+([eE][0-9]+)?[a-zA-Z]*$' })],
+  anyOf: [
+    { type: ['number', 'null'] },
+    text({ pattern: '^([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][-+]?[0-9]+|[numkKMGTPE]i?)?$' }),
+  ],
 };
 const id = orNull(integer(0));
 const seLinux = strict({ level: text(), role: text(), type: text(), user: text() });
