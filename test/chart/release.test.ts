@@ -152,6 +152,46 @@ describe('T2: a release, where pods only pretend', function () {
     assert.equal((await get(`${programs}/main`)).metadata.uid, uid);
   });
 
+  it('is rendered also for who has no rights beyond a namespace', async () => {
+    const account = { metadata: { name: 'tenant' } };
+    await ask(plane, 'POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, account);
+    await ask(plane, 'POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
+      metadata: { name: 'tenant' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' },
+      subjects: [{ kind: 'ServiceAccount', name: 'tenant', namespace }],
+    });
+    const { body } = await ask(
+      plane,
+      'POST',
+      `/api/v1/namespaces/${namespace}/serviceaccounts/tenant/token`,
+      { spec: { expirationSeconds: 600 } },
+    );
+    const asTenant = (...more: string[]) =>
+      helmInCluster(
+        [
+          ...['install', 'tenant', chart, '--namespace', namespace, '--dry-run=server'],
+          ...[...values(minimal), ...more],
+        ],
+        plane.kubeconfig(body.status.token),
+      );
+    const { status, stderr } = await asTenant(
+      ...['--set', 'crds.enabled=false,scoringOperator.rbac.aggregateClusterRoles=false'],
+    );
+    assert.equal(status, 0, stderr);
+    assert.match((await asTenant()).stderr, /customresourcedefinitions.* forbidden/);
+  });
+
+  it('is paused where that is wanted, without a fault, and goes on', async () => {
+    const paused = ['--set', 'services.tx.ingest.replicas=0,services.block.ingest.replicas=0'];
+    const notes = await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first), ...paused);
+    assert.match(notes, /Paused, with 0 replicas: block-ingest, tx-ingest/);
+    assert.equal((await get(`${deployments}/weft-tx-ingest`)).spec.replicas, 0);
+    assert.equal((await get(`${deployments}/weft-tx`)).status.availableReplicas, 2);
+    await succeed('test', 'weft', '--namespace', namespace, '--timeout', '1m');
+    await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first));
+    assert.equal((await get(`${deployments}/weft-tx-ingest`)).status.availableReplicas, 1);
+  });
+
   it('has a second one beside it, to which the custom resource does not belong', async () => {
     const args = ['--namespace', 'other', '--create-namespace', '--wait', '--timeout', '2m'];
     await succeed('install', 'other', chart, ...args, ...values(minimal));

@@ -28,10 +28,15 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What the custom resource in the cluster lacks, as this release leaves it, each on a line; empty where nothing is. */}}
+{{/*
+What the custom resource in the cluster lacks, as this release leaves it, each on a line; empty where nothing is. With
+crds.enabled=false nobody looks: who installs may have no right to, and Helm would fail.
+*/}}
 {{- define "weft.crdLacks" -}}
-{{- $there := include "weft.crdThere" . | fromYaml -}}
-{{- if and $there (include "weft.hasOperator" .) (not (include "weft.bringsCrd" .)) -}}
+{{- $mayLook := and .Values.crds.enabled (include "weft.hasOperator" .) -}}
+{{- $there := dict -}}
+{{- if $mayLook }}{{ $there = include "weft.crdThere" . | fromYaml }}{{ end -}}
+{{- if and $there (not (include "weft.bringsCrd" .)) -}}
 {{- $ours := index (.Files.Get "files/scoringprogram.yaml" | fromYaml).spec.versions 0 -}}
 {{- $theirs := dict -}}
 {{- range $there.spec.versions }}{{ if eq .name $ours.name }}{{ $theirs = . }}{{ end }}{{ end -}}
