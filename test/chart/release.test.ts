@@ -167,7 +167,7 @@ describe('T2: a release, where pods only pretend', function () {
       { spec: { expirationSeconds: 600 } },
     );
     const asTenant = (...more: string[]) =>
-      helmInCluster(
+      helmAside(
         [
           ...['install', 'tenant', chart, '--namespace', namespace, '--dry-run=server'],
           ...[...values(minimal), ...more],
