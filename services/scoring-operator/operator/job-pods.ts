@@ -66,7 +66,7 @@ export const jobPodSettings = {
     parse: asJson<Json>(podSchemas.resources, 'requests and limits'),
   },
   JOB_POD_SECURITY_CONTEXT: {
-    doc: 'Security context of the pods of Jobs as JSON. The user has to be able to read files of the group `fsGroup`. `{"runAsNonRoot":true}` lets the cluster choose user and groups, as OpenShift does.',
+    doc: 'Security context of the pods of Jobs as JSON. Keys and certificates are readable to the group `fsGroup` only. `{"runAsNonRoot":true}` leaves user and groups to the cluster, where it sets all of them, as OpenShift does.',
     default:
       '{"runAsNonRoot":true,"runAsUser":1000,"runAsGroup":1000,"fsGroup":1000,"seccompProfile":{"type":"RuntimeDefault"}}',
     parse: asJson<Json>(podSchemas.podSecurityContext, 'the security context of a pod'),
