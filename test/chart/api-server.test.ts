@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { writeApiSchemas } from '../support/chart/api-schemas.js';
+import { applyObject } from '../support/chart/apply.js';
 import { installForeignCrds } from '../support/chart/foreign-crds.js';
 import { matrix, program, type Rendered, render, renderText, valuesFile } from '../support/chart/helm.js';
 import { type ControlPlane, controlPlane } from '../support/kubernetes/control-plane.js';
@@ -11,8 +12,8 @@ import { ask, type RawAnswer } from '../support/kubernetes/raw.js';
 
 let plane: ControlPlane;
 let schemas: string;
-/** Where objects of a kind are, as `apps/v1 Deployment`. */
-const places = new Map<string, { readonly plural: string; readonly namespaced: boolean }>();
+const send = (object: Rendered, namespace: string, more: string): Promise<RawAnswer> =>
+  applyObject(plane, object, namespace, more);
 
 before(async function () {
   this.timeout(180_000);
@@ -124,31 +125,4 @@ async function judgePod(object: Rendered, namespace: string, what: string): Prom
   );
   assert.equal(answer.status, 201, `pod of ${what}: ${JSON.stringify(answer.body).slice(0, 2_000)}`);
   assert.deepEqual(answer.warnings, [], `pod of ${what}`);
-}
-
-/** Applies an object on the server's side; fields that are not known are refused. */
-async function send(object: Rendered, namespace: string, more: string): Promise<RawAnswer> {
-  const group = object.apiVersion.includes('/') ? `/apis/${object.apiVersion}` : `/api/${object.apiVersion}`;
-  const { plural, namespaced } = await placeOf(object, group);
-  const own = object.metadata.namespace ?? namespace;
-  const path = `${group}/${namespaced ? `namespaces/${own}/` : ''}${plural}/${object.metadata.name}`;
-  return ask(
-    plane,
-    'PATCH',
-    `${path}?fieldManager=test&force=true&fieldValidation=Strict${more}`,
-    object,
-    'application/apply-patch+yaml',
-  );
-}
-
-async function placeOf({ apiVersion, kind }: Rendered, group: string) {
-  const key = `${apiVersion} ${kind}`;
-  if (!places.has(key)) {
-    const { body } = await ask(plane, 'GET', group);
-    for (const { name, kind: listed, namespaced } of body.resources ?? [])
-      if (!name.includes('/')) places.set(`${apiVersion} ${listed}`, { plural: name, namespaced });
-  }
-  const place = places.get(key);
-  assert.ok(place !== undefined, `the API server does not know ${key}`);
-  return place;
 }

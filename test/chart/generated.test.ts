@@ -35,7 +35,7 @@ describe('T0: what of the chart is generated', () => {
 
   it('gives the operator and its Jobs the rights that they have, and no others', () => {
     const roles = render([valuesFile('minimal')], ['--show-only', 'templates/rbac.yaml']);
-    for (const name of ['operator', 'job']) {
+    for (const name of ['operator', 'leader', 'job']) {
       const own = parse(shipped(`services/scoring-operator/operator/rbac/${name}.yaml`));
       const role = roles.find(
         ({ kind, metadata }) => kind === 'Role' && metadata.name === `weft-scoring-${name}`,

@@ -8,7 +8,7 @@ import { eventually } from '../support/block.js';
 import { installForeignCrds } from '../support/chart/foreign-crds.js';
 import { chart, helmAside, type Rendered, valuesFile, writeValues } from '../support/chart/helm.js';
 import { labelled } from '../support/chart/leftovers.js';
-import { previousChart } from '../support/chart/previous.js';
+import { type PreviousChart, previousChart } from '../support/chart/previous.js';
 import { type ControlPlane, controlPlane } from '../support/kubernetes/control-plane.js';
 import { type PretendNode, pretendNode } from '../support/kubernetes/pretend.js';
 import { ask } from '../support/kubernetes/raw.js';
@@ -32,7 +32,7 @@ describe('T2: a release, where pods only pretend', function () {
   this.timeout(300_000);
   let plane: ControlPlane;
   let node: PretendNode;
-  let previous: string;
+  let previous: PreviousChart;
   let kubeconfig: string;
   let uid: string;
   const minimal = valuesFile('minimal');
@@ -70,7 +70,7 @@ describe('T2: a release, where pods only pretend', function () {
   after(() => node?.stop());
 
   it('is installed, with a program of a kind that it brings itself', async () => {
-    const notes = await succeed('install', 'weft', previous, ...waiting, ...values(minimal, first));
+    const notes = await succeed('install', 'weft', previous.path, ...waiting, ...values(minimal, first));
     assert.match(notes, /helm -n rollups test weft/);
     assert.match(notes, /describe scoringprogram main/);
     const { items } = await get(deployments);
@@ -136,7 +136,7 @@ describe('T2: a release, where pods only pretend', function () {
     const { items } = await get(deployments);
     assert.equal(items.length, 10);
     for (const { metadata, spec, status } of items) {
-      assert.match(spec.template.spec.containers[0].image, /:0\.0\.9$/);
+      assert.ok(spec.template.spec.containers[0].image.endsWith(`:${previous.appVersion}`), metadata.name);
       assert.equal(status.availableReplicas, spec.replicas, metadata.name);
     }
     await runHook('programs');
@@ -152,6 +152,46 @@ describe('T2: a release, where pods only pretend', function () {
     assert.equal((await get(`${programs}/main`)).metadata.uid, uid);
   });
 
+  it('is rendered also for who has no rights beyond a namespace', async () => {
+    const account = { metadata: { name: 'tenant' } };
+    await ask(plane, 'POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, account);
+    await ask(plane, 'POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
+      metadata: { name: 'tenant' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' },
+      subjects: [{ kind: 'ServiceAccount', name: 'tenant', namespace }],
+    });
+    const { body } = await ask(
+      plane,
+      'POST',
+      `/api/v1/namespaces/${namespace}/serviceaccounts/tenant/token`,
+      { spec: { expirationSeconds: 600 } },
+    );
+    const asTenant = (...more: string[]) =>
+      helmAside(
+        [
+          ...['install', 'tenant', chart, '--namespace', namespace, '--dry-run=server'],
+          ...[...values(minimal), ...more],
+        ],
+        plane.kubeconfig(body.status.token),
+      );
+    const { status, stderr } = await asTenant(
+      ...['--set', 'crds.enabled=false,scoringOperator.rbac.aggregateClusterRoles=false'],
+    );
+    assert.equal(status, 0, stderr);
+    assert.match((await asTenant()).stderr, /customresourcedefinitions.* forbidden/);
+  });
+
+  it('is paused where that is wanted, without a fault, and goes on', async () => {
+    const paused = ['--set', 'services.tx.ingest.replicas=0,services.block.ingest.replicas=0'];
+    const notes = await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first), ...paused);
+    assert.match(notes, /Paused, with 0 replicas: block-ingest, tx-ingest/);
+    assert.equal((await get(`${deployments}/weft-tx-ingest`)).spec.replicas, 0);
+    assert.equal((await get(`${deployments}/weft-tx`)).status.availableReplicas, 2);
+    await succeed('test', 'weft', '--namespace', namespace, '--timeout', '1m');
+    await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first));
+    assert.equal((await get(`${deployments}/weft-tx-ingest`)).status.availableReplicas, 1);
+  });
+
   it('has a second one beside it, to which the custom resource does not belong', async () => {
     const args = ['--namespace', 'other', '--create-namespace', '--wait', '--timeout', '2m'];
     await succeed('install', 'other', chart, ...args, ...values(minimal));
@@ -160,6 +200,45 @@ describe('T2: a release, where pods only pretend', function () {
     await succeed('upgrade', 'other', chart, ...args, ...values(minimal), '--set', 'gateway.replicas=3');
     await succeed('uninstall', 'other', '--namespace', 'other', '--wait');
     assert.deepEqual(await left('other', 'other'), []);
+  });
+
+  it('hands the custom resource over to another release, and loses no program', async () => {
+    const args = ['--namespace', 'other', '--create-namespace', '--wait', '--timeout', '2m'];
+    const taking = ['--set', 'crds.takeOwnership=true'];
+    const owner = async (): Promise<string[]> => {
+      const { metadata } = await get(crdPath);
+      return [metadata.annotations['meta.helm.sh/release-name'], metadata.uid];
+    };
+    const [, crd] = await owner();
+    const refused = await run('install', 'other', chart, ...args, ...values(minimal), ...taking);
+    assert.notEqual(refused.status, 0);
+    assert.match(refused.stderr, /invalid ownership metadata/);
+    await succeed('install', 'other', chart, ...args, ...values(minimal), ...taking, '--take-ownership');
+    assert.deepEqual(await owner(), ['other', crd]);
+    // The one that had it keeps it, and leaves it alone from now on.
+    const notes = await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first));
+    assert.doesNotMatch(notes, /is older than this version/);
+    assert.deepEqual(await owner(), ['other', crd]);
+    await runHook('programs');
+    assert.equal((await get(`${programs}/main`)).metadata.uid, uid);
+
+    // One that is older than this version is told of, until it is taken back.
+    const { spec } = await get(crdPath);
+    delete spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.podTemplate;
+    const old = await ask(plane, 'PATCH', crdPath, { spec }, 'application/merge-patch+json');
+    assert.equal(old.status, 200, JSON.stringify(old.body));
+    const told = await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first));
+    assert.match(told, /is older than this version needs. It lacks:\s+spec.podTemplate\n/);
+    const back = [...values(minimal, first), ...taking, '--take-ownership'];
+    assert.doesNotMatch(await succeed('upgrade', 'weft', chart, ...waiting, ...back), /is older/);
+    assert.deepEqual(await owner(), ['weft', crd]);
+    assert.ok(
+      (await get(crdPath)).spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.podTemplate,
+    );
+    await succeed('uninstall', 'other', '--namespace', 'other', '--wait');
+    assert.deepEqual(await owner(), ['weft', crd]);
+    await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first));
+    assert.equal((await get(`${programs}/main`)).metadata.uid, uid);
   });
 
   it('deletes programs that left the values, then all, and none of others', async () => {

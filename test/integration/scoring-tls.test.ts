@@ -17,6 +17,7 @@ import {
 import { transportSettings } from '../../services/common/settings.js';
 import { runJob } from '../../services/scoring-operator/job.js';
 import { desiredCronJob, type JobDefaults } from '../../services/scoring-operator/operator/children.js';
+import { jobPodSettings } from '../../services/scoring-operator/operator/job-pods.js';
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { loadSigning } from '../../services/scoring-operator/program/config.js';
 import { openProgram } from '../../services/scoring-operator/program/open.js';
@@ -119,6 +120,8 @@ describe('scoring where the services want certificates', function () {
       logLevel: 'info',
       leaseNamespace: 'home',
       tls: { secretName: 'certificate', serverName: 'weft.test' },
+      migrations: 'check',
+      pods: loadSettings(jobPodSettings, {}),
     };
     const program = {
       metadata: { name: 'p', namespace: 'a', uid: 'u', resourceVersion: '1' },

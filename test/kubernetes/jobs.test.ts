@@ -128,7 +128,9 @@ describe('Jobs in a cluster', function () {
       namespace: space.name,
       body: { metadata: { name: 'empty' }, stringData: { user: 'weft' } },
     });
-    await create('tableless', { spec: { clickhouse: { secretRef: { name: 'empty' } } } });
+    await create('tableless', {
+      spec: { clickhouse: { secretRef: { name: 'empty' }, database: world.tables.database } },
+    });
     await create('secretless', {
       spec: { signer: { address: world.anvil.accounts[0]!.address, secretRef: { name: 'nowhere' } } },
     });

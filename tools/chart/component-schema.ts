@@ -11,12 +11,13 @@ import {
   strict,
   text,
   texts,
-} from './json-schema.js';
+} from '../../services/common/json-schema.js';
 
 const names = text({ pattern: '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$', maxLength: 253 });
 
 const service = {
   annotations: texts,
+  labels: texts,
   ipFamilyPolicy: oneOf('', 'SingleStack', 'PreferDualStack', 'RequireDualStack'),
   ipFamilies: list(oneOf('IPv4', 'IPv6')),
 };
@@ -44,6 +45,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
   startupProbe: ref('probe'),
   readinessProbe: ref('probe'),
   livenessProbe: ref('probe'),
+  lifecycle: strict({ preStop: open, postStart: open, stopSignal: text() }),
   nodeSelector: texts,
   tolerations: list(ref('toleration')),
   affinity: ref('affinity'),
@@ -103,8 +105,8 @@ export function indexerSchema(name: string, hasSwitch: boolean): Schema {
     ...componentProperties,
     ...own,
     ...(hasSwitch ? { enabled: name === 'richlist' ? { type: ['boolean', 'null'] } : boolean } : {}),
-    ingest: strict({ ...ingestProperties, ...own }),
-    serve: strict({ ...componentProperties, ...own, replicas }),
+    ingest: strict({ ...ingestProperties, ...own, clickhouseSecret: names, replicas: integer(0, 1) }),
+    serve: strict({ ...componentProperties, ...own, clickhouseSecret: names, replicas }),
   });
 }
 
@@ -119,6 +121,7 @@ export const gatewaySchema: Schema = strict({
     port: integer(1, 65_535),
     nodePort: orNull(integer(1, 65_535)),
     loadBalancerClass: text(),
+    loadBalancerIP: text({ pattern: '^[0-9a-fA-F.:]*$' }),
     loadBalancerSourceRanges: list(text({ pattern: '/[0-9]+$' })),
     externalTrafficPolicy: oneOf('', 'Cluster', 'Local'),
   }),
@@ -126,6 +129,7 @@ export const gatewaySchema: Schema = strict({
     enabled: boolean,
     className: names,
     annotations: texts,
+    labels: texts,
     hosts: list(
       strict({
         host: text(),
@@ -166,15 +170,29 @@ export const gatewaySchema: Schema = strict({
 
 const account = strict({ create: boolean, name: names, annotations: texts });
 
+/** What is told of the pods that score. */
+const ofJobs = [
+  ...['resources', 'podSecurityContext', 'securityContext', 'podLabels', 'podAnnotations'],
+  ...['nodeSelector', 'tolerations', 'priorityClassName'],
+];
+
 /** The scoring operator. */
 export const operatorSchema: Schema = strict({
   ...componentProperties,
   enabled: { type: ['boolean', 'null'] },
   replicas,
   settings: settings('scoringOperator'),
+  clickhouseSecret: names,
+  watchNamespaces: list(text({ pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 })),
+  watchAllNamespaces: boolean,
+  jobLeaseNamespace: names,
   rbac: strict({ create: boolean, aggregateClusterRoles: boolean }),
   serviceAccount: account,
   jobServiceAccount: account,
+  jobs: strict({
+    ...Object.fromEntries(ofJobs.map((name) => [name, orNull(componentProperties[name] as Schema)])),
+    clickhouseSecret: names,
+  }),
 });
 
 export const accountSchema: Schema = account;

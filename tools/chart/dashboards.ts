@@ -206,7 +206,8 @@ const index: readonly Row[] = [
   },
 ];
 
-const program = `${of},program=~"$program"`;
+// Programs may be in other namespaces than the operator that tells of them.
+const program = 'namespace=~"$programs",app_kubernetes_io_instance="$release",program=~"$program"';
 
 const scoring: readonly Row[] = [
   {
@@ -215,52 +216,72 @@ const scoring: readonly Row[] = [
       {
         title: 'Stage of the L1',
         description: 'The stage that runs.',
-        queries: [[`max by (program) (weft_vip_stage_current{${program}})`, '{{program}}']],
+        queries: [
+          [`max by (namespace, program) (weft_vip_stage_current{${program}})`, '{{namespace}}/{{program}}'],
+        ],
         stat: {},
       },
       {
         title: 'Scored',
         description: 'Last stage whose scores were read back.',
-        queries: [[`max by (program) (weft_vip_stage_scored{${program}})`, '{{program}}']],
+        queries: [
+          [`max by (namespace, program) (weft_vip_stage_scored{${program}})`, '{{namespace}}/{{program}}'],
+        ],
         stat: {},
       },
       {
         title: 'Finalized',
         description: 'Last stage that is finalized.',
-        queries: [[`max by (program) (weft_vip_stage_finalized{${program}})`, '{{program}}']],
+        queries: [
+          [`max by (namespace, program) (weft_vip_stage_finalized{${program}})`, '{{namespace}}/{{program}}'],
+        ],
         stat: {},
       },
       {
         title: 'Over and not finalized',
         description: 'Stages that wait.',
-        queries: [[`max by (program) (weft_vip_stages_overdue{${program}})`, '{{program}}']],
+        queries: [
+          [`max by (namespace, program) (weft_vip_stages_overdue{${program}})`, '{{namespace}}/{{program}}'],
+        ],
         stat: { warn: 1, bad: 2 },
       },
       {
         title: 'End of the running stage',
         description: 'By then the stage before has to be finalized.',
-        queries: [[`max by (program) (weft_vip_stage_deadline_seconds{${program}})`, '{{program}}']],
+        queries: [
+          [
+            `max by (namespace, program) (weft_vip_stage_deadline_seconds{${program}})`,
+            '{{namespace}}/{{program}}',
+          ],
+        ],
         unit: 's',
         stat: {},
       },
       {
         title: "Signer's balance",
         description: "In the rollup's smallest unit.",
-        queries: [[`max by (program) (weft_vip_signer_balance{${program}})`, '{{program}}']],
+        queries: [
+          [`max by (namespace, program) (weft_vip_signer_balance{${program}})`, '{{namespace}}/{{program}}'],
+        ],
         stat: {},
       },
       {
         title: 'Conditions',
         description: '1 true, 0 false, -1 unknown.',
-        queries: [[`max by (program, type) (weft_vip_condition{${program}})`, '{{program}} {{type}}']],
+        queries: [
+          [
+            `max by (namespace, program, type) (weft_vip_condition{${program}})`,
+            '{{namespace}}/{{program}} {{type}}',
+          ],
+        ],
       },
       {
         title: 'Failed Jobs',
         description: 'By phase, an hour.',
         queries: [
           [
-            `sum by (program, phase) (increase(weft_vip_job_failures_total{${program}}[1h]))`,
-            '{{program}} {{phase}}',
+            `sum by (namespace, program, phase) (increase(weft_vip_job_failures_total{${program}}[1h]))`,
+            '{{namespace}}/{{program}} {{phase}}',
           ],
         ],
       },
@@ -302,7 +323,12 @@ const scoring: readonly Row[] = [
       {
         title: 'Since the last look',
         description: 'By program.',
-        queries: [[`time() - max by (program) (weft_vip_observed_seconds{${program}})`, '{{program}}']],
+        queries: [
+          [
+            `time() - max by (namespace, program) (weft_vip_observed_seconds{${program}})`,
+            '{{namespace}}/{{program}}',
+          ],
+        ],
         unit: 's',
       },
     ],
@@ -311,22 +337,23 @@ const scoring: readonly Row[] = [
 
 /** Dashboards by the names of their files. */
 export function dashboards(): Readonly<Record<string, object>> {
+  const all = { includeAll: true, multi: true, allValue: '.+', current: { text: 'All', value: '$__all' } };
   const programs = variable(
+    'programs',
+    'Namespaces of programs',
+    'label_values(weft_vip_stage_current{app_kubernetes_io_instance="$release"}, namespace)',
+  );
+  const names = variable(
     'program',
     'Program',
-    'label_values(weft_vip_stage_current{namespace="$namespace",app_kubernetes_io_instance="$release"}, program)',
+    'label_values(weft_vip_stage_current{namespace=~"$programs",app_kubernetes_io_instance="$release"}, program)',
   );
   return {
     'index.json': dashboard('weft-index', 'weft / Index', index, variables),
     'scoring.json': dashboard('weft-scoring', 'weft / Scoring', scoring, [
       ...variables,
-      {
-        ...programs,
-        includeAll: true,
-        multi: true,
-        allValue: '.+',
-        current: { text: 'All', value: '$__all' },
-      },
+      { ...programs, ...all },
+      { ...names, ...all },
     ]),
   };
 }

@@ -11,7 +11,7 @@ const shipped = (path: string): string => readFileSync(join(packageRoot, path), 
 
 /** Files of the chart that are made from the code, by their paths in it. */
 export function generatedFiles(): Readonly<Record<string, string>> {
-  const roles = ['job', 'operator', 'people'].map((name) => [
+  const roles = ['job', 'leader', 'operator', 'people'].map((name) => [
     `files/rbac/${name}.yaml`,
     shipped(`services/scoring-operator/operator/rbac/${name}.yaml`),
   ]);

@@ -11,61 +11,15 @@ import {
   strict,
   text,
   texts,
-} from './json-schema.js';
+} from '../../services/common/json-schema.js';
+import { podSchemas } from '../../services/scoring-operator/operator/pod-schemas.js';
 
-const quantity: Schema = {
-  anyOf: [{ type: ['number', 'null'] }, text({ pattern: '^[0-9.]+([eE][0-9]+)?[a-zA-Z]*$' })],
-};
-const id = integer(0);
-const seLinux = strict({ level: text(), role: text(), type: text(), user: text() });
-const profile = strict(
-  { type: oneOf('RuntimeDefault', 'Localhost', 'Unconfined'), localhostProfile: text() },
-  ['type'],
-);
-const windows = strict({
-  gmsaCredentialSpec: text(),
-  gmsaCredentialSpecName: text(),
-  hostProcess: boolean,
-  runAsUserName: text(),
-});
 const selector = strict({ matchLabels: texts, matchExpressions: list(open) });
 const port = { anyOf: [integer(1, 65_535), text({ minLength: 1 })] };
 
 /** Parts of Kubernetes' own objects that values take as they are. What lies deeper the API server checks. */
 export const kubernetesSchemas: Readonly<Record<string, Schema>> = {
-  resources: strict({
-    requests: { type: 'object', additionalProperties: quantity },
-    limits: { type: ['object', 'null'], additionalProperties: quantity },
-    claims: list(strict({ name: text(), request: text() }, ['name'])),
-  }),
-  podSecurityContext: strict({
-    appArmorProfile: profile,
-    fsGroup: orNull(id),
-    fsGroupChangePolicy: oneOf('OnRootMismatch', 'Always'),
-    runAsGroup: orNull(id),
-    runAsNonRoot: boolean,
-    runAsUser: orNull(id),
-    seLinuxOptions: seLinux,
-    seccompProfile: profile,
-    supplementalGroups: list(id),
-    supplementalGroupsPolicy: oneOf('Merge', 'Strict'),
-    sysctls: list(strict({ name: text(), value: text() }, ['name', 'value'])),
-    windowsOptions: windows,
-  }),
-  securityContext: strict({
-    allowPrivilegeEscalation: boolean,
-    appArmorProfile: profile,
-    capabilities: strict({ add: list(text()), drop: list(text()) }),
-    privileged: boolean,
-    procMount: text(),
-    readOnlyRootFilesystem: boolean,
-    runAsGroup: id,
-    runAsNonRoot: boolean,
-    runAsUser: id,
-    seLinuxOptions: seLinux,
-    seccompProfile: profile,
-    windowsOptions: windows,
-  }),
+  ...podSchemas,
   probe: strict({
     failureThreshold: integer(1),
     initialDelaySeconds: integer(0),
@@ -98,13 +52,6 @@ export const kubernetesSchemas: Readonly<Record<string, Schema>> = {
     required: ['name', 'image'],
     properties: { name: text({ minLength: 1 }), image: text({ minLength: 1 }) },
   },
-  toleration: strict({
-    effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
-    key: text(),
-    operator: text(),
-    tolerationSeconds: integer(0),
-    value: text(),
-  }),
   affinity: strict({ nodeAffinity: open, podAffinity: open, podAntiAffinity: open }),
   topologySpreadConstraint: strict(
     {

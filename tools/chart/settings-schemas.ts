@@ -1,11 +1,12 @@
 import { blockSettings } from '../../services/block/config.js';
 import type { Settings } from '../../services/common/config.js';
+import { type Schema, strict } from '../../services/common/json-schema.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { nftSettings } from '../../services/nft/config.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import { scoringSettings } from '../../services/scoring-operator/config.js';
+import { jobPodSettings } from '../../services/scoring-operator/operator/job-pods.js';
 import { txSettings } from '../../services/tx/config.js';
-import { type Schema, strict } from './json-schema.js';
 
 /** What has a value of its own in the chart, or must be as the chart says. */
 const ofTheChart: ReadonlySet<string> = new Set([
@@ -29,8 +30,8 @@ const ofTheChart: ReadonlySet<string> = new Set([
     'KUBERNETES_NAMESPACE',
     'JOB_IMAGE',
     'JOB_SERVICE_ACCOUNT',
+    ...Object.keys(jobPodSettings),
     ...['JOB_TLS_SECRET', 'JOB_CA_CONFIGMAP', 'JOB_CA_SECRET', 'JOB_CA_KEY'],
-    // A release has rights in its own namespace only.
     ...['WATCH_NAMESPACES', 'JOB_LEASE_NAMESPACE'],
     'SCORING_PROGRAM',
   ],

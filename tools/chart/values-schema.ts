@@ -1,12 +1,4 @@
 import {
-  accountSchema,
-  componentProperties,
-  componentSchemas,
-  gatewaySchema,
-  indexerSchema,
-  operatorSchema,
-} from './component-schema.js';
-import {
   boolean,
   duration,
   integer,
@@ -20,7 +12,15 @@ import {
   strict,
   text,
   texts,
-} from './json-schema.js';
+} from '../../services/common/json-schema.js';
+import {
+  accountSchema,
+  componentProperties,
+  componentSchemas,
+  gatewaySchema,
+  indexerSchema,
+  operatorSchema,
+} from './component-schema.js';
 import { kubernetesSchemas } from './kubernetes-schemas.js';
 import { programSchema } from './program-schema.js';
 import { settingsSchemas } from './settings-schemas.js';
@@ -89,9 +89,10 @@ const properties: Readonly<Record<string, Schema>> = {
     propertyNames: { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 43 },
     additionalProperties: orNull(ref('scoringProgram')),
   },
-  crds: strict({ enabled: boolean, keep: boolean }),
+  crds: strict({ enabled: boolean, keep: boolean, takeOwnership: boolean }),
   migrations: strict({
     mode: oneOf('hook', 'job', 'start', 'manual'),
+    clickhouseSecret: name,
     backoffLimit: integer(0),
     activeDeadlineSeconds: integer(1),
     ttlSecondsAfterFinished: orNull(integer(0)),
@@ -115,10 +116,10 @@ const properties: Readonly<Record<string, Schema>> = {
   extraCA: strict({ configMap: name, secret: name, key }),
   networkPolicy: strict({
     enabled: boolean,
-    dns: strict({ to: peers }),
+    dns: strict({ to: peers, ports }),
     clickhouse: strict({ to: peers, ports }),
     node: strict({ to: peers, ports }),
-    l1: strict({ to: peers, ports }),
+    l1: strict({ to: peers, ports: orNull(ports) }),
     apiServer: strict({ to: peers, ports }),
     gateway: strict({ from: peers }),
     metrics: strict({ from: peers }),

@@ -29,7 +29,7 @@ the defaults).
 {{- $values := mergeOverwrite (deepCopy .Values.defaults) (omit .Values.gateway "ingress" "route" | deepCopy) -}}
 {{- $_ := set $all "gateway" (dict "service" "gateway" "role" "" "main" "dist/services/gateway/main.js" "port" 8080 "portName" "http" "health" "" "isOne" false "account" $account "values" $values) -}}
 {{- if include "weft.hasOperator" . -}}
-  {{- $values := mergeOverwrite (deepCopy .Values.defaults) (omit .Values.scoringOperator "enabled" "rbac" "serviceAccount" "jobServiceAccount" | deepCopy) -}}
+  {{- $values := mergeOverwrite (deepCopy .Values.defaults) (omit .Values.scoringOperator "enabled" "rbac" "serviceAccount" "jobServiceAccount" "jobs" "watchNamespaces" "watchAllNamespaces" "jobLeaseNamespace" | deepCopy) -}}
   {{- $_ := set $all "scoring-operator" (dict "service" "scoring-operator" "role" "" "main" "dist/services/scoring-operator/main.js" "port" 0 "portName" "" "health" "" "isOne" false "account" (include "weft.operatorAccountName" .) "values" $values) -}}
 {{- end -}}
 {{- toYaml $all -}}
@@ -38,6 +38,13 @@ the defaults).
 {{/* gRPC address of a service by which all its pods are found. Argument: root, name (of the component), port. */}}
 {{- define "weft.address" -}}
 dns:///{{ include "weft.fullname" .root }}-{{ .name }}:{{ .port }}
+{{- end -}}
+
+{{/* Whether a component is to have no pod at all. Argument: a component. */}}
+{{- define "weft.isPaused" -}}
+{{- if or .isOne (not .values.autoscaling.enabled) -}}
+{{- if eq (int .values.replicas) 0 }}true{{ end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Whether a component can have more than one pod. Argument: a component. */}}

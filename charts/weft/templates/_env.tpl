@@ -4,22 +4,23 @@
   value: {{ include "weft.text" .value | quote }}
 {{- end -}}
 
-{{/* Where ClickHouse is. Argument: root. */}}
+{{/* Where ClickHouse is. Argument: root, secret (of the component alone; empty: the one of all). */}}
 {{- define "weft.env.clickhouse" -}}
-{{- $keys := .Values.clickhouse.existingSecretKeys -}}
-{{- $secret := include "weft.clickhouseSecret" . -}}
-{{- $isOwn := not .Values.clickhouse.existingSecret -}}
+{{- $clickhouse := .root.Values.clickhouse -}}
+{{- $isOwn := not (or .secret $clickhouse.existingSecret) -}}
+{{- $keys := $isOwn | ternary (dict "url" "url" "user" "user" "password" "password") $clickhouse.existingSecretKeys -}}
+{{- $secret := default (include "weft.clickhouseSecret" .root) .secret -}}
 - name: CLICKHOUSE_URL
   valueFrom:
-    secretKeyRef: { name: {{ $secret }}, key: {{ $isOwn | ternary "url" $keys.url }} }
+    secretKeyRef: { name: {{ $secret }}, key: {{ $keys.url }} }
 - name: CLICKHOUSE_USER
   valueFrom:
-    secretKeyRef: { name: {{ $secret }}, key: {{ $isOwn | ternary "user" $keys.user }}, optional: true }
+    secretKeyRef: { name: {{ $secret }}, key: {{ $keys.user }}, optional: true }
 - name: CLICKHOUSE_PASSWORD
   valueFrom:
-    secretKeyRef: { name: {{ $secret }}, key: {{ $isOwn | ternary "password" $keys.password }}, optional: true }
-{{ include "weft.env.plain" (dict "name" "CLICKHOUSE_DATABASE" "value" .Values.clickhouse.database) }}
-{{- with .Values.clickhouse.cluster }}
+    secretKeyRef: { name: {{ $secret }}, key: {{ $keys.password }}, optional: true }
+{{ include "weft.env.plain" (dict "name" "CLICKHOUSE_DATABASE" "value" $clickhouse.database) }}
+{{- with $clickhouse.cluster }}
 {{ include "weft.env.plain" (dict "name" "CLICKHOUSE_CLUSTER" "value" .) }}
 {{- end }}
 {{- end -}}
@@ -58,6 +59,30 @@
 {{- with .Values.tls.serverName }}
 {{ include "weft.env.plain" (dict "name" "GRPC_TLS_SERVER_NAME" "value" .) }}
 {{- end }}
+{{- end -}}
+
+{{/* What the operator is told of the pods of its Jobs, as a map in YAML. Argument: root. */}}
+{{- define "weft.jobSettings" -}}
+{{- $pod := pick .Values.defaults "resources" "podSecurityContext" "securityContext" "podLabels" "podAnnotations" "nodeSelector" "tolerations" "priorityClassName" -}}
+{{- $own := deepCopy .Values.scoringOperator.jobs -}}
+{{- range list "tolerations" "priorityClassName" -}}
+{{- if kindIs "invalid" (get $own .) }}{{ $own = omit $own . }}{{ end -}}
+{{- end -}}
+{{- $pod = mergeOverwrite (deepCopy $pod) $own -}}
+{{- $_ := set $pod "podLabels" (mergeOverwrite (deepCopy .Values.commonLabels) (default (dict) $pod.podLabels)) -}}
+{{- $_ := set $pod "podAnnotations" (mergeOverwrite (deepCopy .Values.commonAnnotations) (default (dict) $pod.podAnnotations)) -}}
+{{- $told := dict "JOB_IMAGE_PULL_POLICY" .Values.image.pullPolicy -}}
+{{- $_ := set $told "JOB_POD_SECURITY_CONTEXT" (default (dict) $pod.podSecurityContext | toJson) -}}
+{{- $_ := set $told "JOB_SECURITY_CONTEXT" (default (dict) $pod.securityContext | toJson) -}}
+{{- $optional := dict "JOB_RESOURCES" "resources" "JOB_POD_LABELS" "podLabels" "JOB_POD_ANNOTATIONS" "podAnnotations" "JOB_NODE_SELECTOR" "nodeSelector" "JOB_TOLERATIONS" "tolerations" -}}
+{{- range $name, $field := $optional -}}
+{{- with get $pod $field }}{{ $_ := set $told $name (toJson .) }}{{ end -}}
+{{- end -}}
+{{- with $pod.priorityClassName }}{{ $_ := set $told "JOB_PRIORITY_CLASS" . }}{{ end -}}
+{{- $secrets := list -}}
+{{- range include "weft.imagePullSecrets" . | fromYamlArray }}{{ $secrets = append $secrets .name }}{{ end -}}
+{{- with $secrets }}{{ $_ := set $told "JOB_IMAGE_PULL_SECRETS" (join "," .) }}{{ end -}}
+{{- toYaml $told -}}
 {{- end -}}
 
 {{/* The environment of a component, as a list in YAML. Argument: root, name, component, components. */}}
@@ -104,6 +129,12 @@
 {{- $_ := set $plain "NODE_TIMEOUT_MS" $root.Values.node.timeoutMs -}}
 {{- $_ := set $plain "JOB_IMAGE" (include "weft.image" $root) -}}
 {{- $_ := set $plain "JOB_SERVICE_ACCOUNT" (include "weft.jobAccountName" $root) -}}
+{{- $operator := $root.Values.scoringOperator -}}
+{{- if or $operator.watchAllNamespaces $operator.watchNamespaces -}}
+{{- $_ := set $plain "WATCH_NAMESPACES" ($operator.watchAllNamespaces | ternary "all" (join "," $operator.watchNamespaces)) -}}
+{{- end -}}
+{{- with $operator.jobLeaseNamespace }}{{ $_ := set $plain "JOB_LEASE_NAMESPACE" . }}{{ end -}}
+{{- $plain = mergeOverwrite $plain (include "weft.jobSettings" $root | fromYaml) -}}
 {{- if $root.Values.tls.enabled -}}
 {{- $_ := set $plain "JOB_TLS_SECRET" (default (printf "%s-scoring-job-tls" (include "weft.fullname" $root)) $root.Values.tls.existingSecret) -}}
 {{- end -}}
@@ -123,7 +154,7 @@
     fieldRef: { fieldPath: metadata.namespace }
 {{- end }}
 {{- if ne $component.service "gateway" }}
-{{ include "weft.env.clickhouse" $root }}
+{{ include "weft.env.clickhouse" (dict "root" $root "secret" $values.clickhouseSecret) }}
 {{- end }}
 {{- range include "weft.nodeUrls" (dict "root" $root "component" $component) | fromYamlArray }}
 {{ include "weft.env.node" (dict "root" $root "name" (get (dict "rpc" "RPC_URL" "rest" "REST_URL" "jsonRpc" "JSON_RPC_URL") .) "key" .) }}

@@ -110,6 +110,27 @@ annotations:
 {{- end -}}
 {{- end -}}
 
+{{/* Namespaces where Jobs of programs may run, and have their account, as a list in YAML. */}}
+{{- define "weft.jobNamespaces" -}}
+{{- $own := list .Release.Namespace -}}
+{{- with .Values.scoringOperator -}}
+{{- toYaml (uniq (.watchAllNamespaces | ternary (concat $own .watchNamespaces) (default $own .watchNamespaces))) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Namespace of the Leases of signers. */}}
+{{- define "weft.leaseNamespace" -}}
+{{- default .Release.Namespace .Values.scoringOperator.jobLeaseNamespace -}}
+{{- end -}}
+
+{{/*
+End of the name of an object in a namespace: in one of others, releases of the same name must not share it.
+Argument: root, suffix, namespace.
+*/}}
+{{- define "weft.suffixIn" -}}
+{{- .suffix }}{{ if ne .namespace .root.Release.Namespace }}-{{ .root.Release.Namespace }}{{ end -}}
+{{- end -}}
+
 {{/* The Secrets that hold the node's URLs, and where ClickHouse is. */}}
 {{- define "weft.nodeSecret" -}}
 {{- default (printf "%s-node" (include "weft.fullname" .)) .Values.node.existingSecret -}}

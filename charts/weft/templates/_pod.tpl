@@ -58,7 +58,7 @@ metadata:
   {{- if and (eq $component.role "ingest") (not $root.Values.node.existingSecret) }}
   {{- $_ := set $annotations "checksum/node" (toJson $root.Values.node | sha256sum) }}
   {{- end }}
-  {{- if and (ne $component.service "gateway") (not $root.Values.clickhouse.existingSecret) }}
+  {{- if and (ne $component.service "gateway") (not (or $values.clickhouseSecret $root.Values.clickhouse.existingSecret)) }}
   {{- $_ := set $annotations "checksum/clickhouse" (toJson $root.Values.clickhouse | sha256sum) }}
   {{- end }}
   {{- with mergeOverwrite $annotations $root.Values.commonAnnotations $values.podAnnotations }}
@@ -122,6 +122,10 @@ spec:
         {{- include "weft.probe" (dict "component" $component "probe" $values.readinessProbe "name" $component.health "path" "/readyz") | nindent 8 }}
       livenessProbe:
         {{- include "weft.probe" (dict "component" $component "probe" $values.livenessProbe "name" "" "path" "/healthz") | nindent 8 }}
+      {{- with $values.lifecycle }}
+      lifecycle:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       {{- with $values.resources }}
       resources:
         {{- toYaml . | nindent 8 }}

@@ -33,7 +33,7 @@
   {{- if and $.Values.node.existingSecret (not $endpoints.configMapRef) (not $rollup.jsonRpcUrls) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s.endpoints.rollup.jsonRpcUrls is not set: with node.existingSecret the chart does not know them" $name) }}{{ end -}}
   {{- if and (not $endpoints.configMapRef) (or (not $rollup.jsonRpcUrls) (not $rollup.restUrls)) (regexMatch "://[^/,]*@" (printf "%s,%s" (include "weft.urls" $node.jsonRpc) (include "weft.urls" $node.rest))) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s: node.jsonRpc or node.rest has a password, and a ScoringProgram is no Secret: give it URLs without one in endpoints.rollup, or endpoints.configMapRef" $name) }}{{ end -}}
   {{- $keys := $.Values.clickhouse.existingSecretKeys -}}
-  {{- if and $.Values.clickhouse.existingSecret (not $program.clickhouse) (or (ne $keys.url "url") (ne $keys.user "user") (ne $keys.password "password")) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s.clickhouse is not set: Jobs need a Secret with the keys url, user and password, and clickhouse.existingSecretKeys are other ones" $name) }}{{ end -}}
+  {{- if and $.Values.clickhouse.existingSecret (not $.Values.scoringOperator.jobs.clickhouseSecret) (not $program.clickhouse) (or (ne $keys.url "url") (ne $keys.user "user") (ne $keys.password "password")) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s.clickhouse is not set: Jobs need a Secret with the keys url, user and password, and clickhouse.existingSecretKeys are other ones (or scoringOperator.jobs.clickhouseSecret)" $name) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- if and (not $hasOperator) (.Capabilities.APIVersions.Has "vip.weft.dev/v1alpha1") -}}
@@ -42,6 +42,9 @@
 {{- end -}}
 {{- end -}}
 {{- if and (include "weft.programs" . | fromYaml) $hasOperator (not .Values.scoringOperator.rbac.create) }}{{ $mistakes = append $mistakes "scoringPrograms are given, but scoringOperator.rbac.create is false: the Job that applies them has no rights then" }}{{ end -}}
+{{- if and .Values.crds.takeOwnership (not .Values.crds.keep) }}{{ $mistakes = append $mistakes "crds.takeOwnership is true, but crds.keep is false: programs of other releases would go with this one" }}{{ end -}}
+{{- $watched := .Values.scoringOperator.watchNamespaces -}}
+{{- if and (include "weft.programs" . | fromYaml) $hasOperator $watched (not .Values.scoringOperator.watchAllNamespaces) (not (has .Release.Namespace $watched)) }}{{ $mistakes = append $mistakes (printf "scoringPrograms are given, but scoringOperator.watchNamespaces has not the release's own namespace, %s, where they are made" .Release.Namespace) }}{{ end -}}
 {{- $tls := .Values.tls -}}
 {{- if $tls.enabled -}}
   {{- if and $tls.existingSecret $tls.certManager.enabled }}{{ $mistakes = append $mistakes "tls.existingSecret is set, and tls.certManager.enabled is true: only one of them" }}{{ end -}}
@@ -54,6 +57,7 @@
 {{- if and .Values.extraCA.configMap .Values.extraCA.secret }}{{ $mistakes = append $mistakes "extraCA.configMap and extraCA.secret are both set: only one of them" }}{{ end -}}
 {{- if and .Values.gateway.route.enabled (not .Values.gateway.route.parentRefs) }}{{ $mistakes = append $mistakes "gateway.route.parentRefs is empty: a route belongs to a Gateway" }}{{ end -}}
 {{- with .Values.gateway.service -}}
+  {{- if and (or .loadBalancerIP .loadBalancerClass) (ne .type "LoadBalancer") }}{{ $mistakes = append $mistakes (printf "gateway.service.loadBalancerIP or loadBalancerClass is set, but its type is %s" .type) }}{{ end -}}
   {{- if and .nodePort (eq .type "ClusterIP") }}{{ $mistakes = append $mistakes "gateway.service.nodePort is set, but its type is ClusterIP" }}{{ end -}}
 {{- end -}}
 {{- range $name, $component := include "weft.components" . | fromYaml -}}

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { MigrationMode } from '../../common/clickhouse/migrate.js';
+import type { JobPodConfig } from './job-pods.js';
 import {
   cronJobName,
   group,
@@ -17,9 +19,13 @@ export interface JobDefaults {
   readonly logLevel: string;
   /** Where the Leases of signers are. */
   readonly leaseNamespace: string;
-  /** Where the certificate is that services want to see, and the name that theirs have; undefined: plain text. */
+  /** Whether Jobs make tables, or leave that to somebody else, as the operator itself does. */
+  readonly migrations: MigrationMode;
+  /** What they have where a program does not say so. */
+  readonly pods: JobPodConfig;
   /** Certificates of further authorities, as the source of a volume, and the file in it. */
   readonly ca?: { readonly volume: Readonly<Record<string, unknown>>; readonly file: string } | undefined;
+  /** Where the certificate is that services want to see, and the name that theirs have; undefined: plain text. */
   readonly tls?: { readonly secretName: string; readonly serverName: string } | undefined;
 }
 
@@ -66,7 +72,14 @@ export function desiredCronJob(
   const { metadata, spec } = program;
   const run = spec[phase];
   const own = { [labels.managedBy]: manager, [labels.program]: metadata.name, [labels.phase]: phase };
-  const template = podTemplate(program, phase, program_text, defaults);
+  const { JOB_POD_LABELS, JOB_POD_ANNOTATIONS } = defaults.pods;
+  const template = {
+    metadata: {
+      labels: { ...JOB_POD_LABELS, ...own },
+      ...(JOB_POD_ANNOTATIONS === undefined ? {} : { annotations: JOB_POD_ANNOTATIONS }),
+    },
+    spec: podSpec(program, phase, program_text, defaults),
+  };
   return {
     apiVersion: 'batch/v1',
     kind: 'CronJob',
@@ -109,20 +122,23 @@ export function desiredCronJob(
               { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
             ],
           },
-          template: { metadata: { labels: own }, spec: template },
+          template,
         },
       },
     },
   };
 }
 
-function podTemplate(
+function podSpec(
   { spec }: ScoringProgram,
   phase: Phase,
   program_text: string,
   defaults: JobDefaults,
 ): Record<string, unknown> {
   const { podTemplate: chosen = {}, signer, policy } = spec;
+  const { pods } = defaults;
+  const secrets = pods.JOB_IMAGE_PULL_SECRETS.map((name) => ({ name }));
+  const pullSecrets = secrets.length === 0 ? undefined : secrets;
   const optional = <T>(name: string, value: T | undefined) => (value === undefined ? {} : { [name]: value });
   const mount = (name: string, mountPath: string, readOnly = true) => ({ name, mountPath, readOnly });
   const keyFile = signer.secretRef.mnemonicKey ?? signer.secretRef.key ?? 'privateKey';
@@ -133,28 +149,21 @@ function podTemplate(
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     terminationGracePeriodSeconds: grace_s,
-    ...optional('priorityClassName', chosen.priorityClassName),
-    ...optional('nodeSelector', chosen.nodeSelector),
-    ...optional('tolerations', chosen.tolerations),
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: 1000,
-      runAsGroup: 1000,
-      fsGroup: 1000,
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
+    // Those of the default image; for another one the ServiceAccount has to know.
+    ...optional('imagePullSecrets', chosen.image === undefined ? pullSecrets : undefined),
+    ...optional('priorityClassName', chosen.priorityClassName ?? (pods.JOB_PRIORITY_CLASS || undefined)),
+    ...optional('nodeSelector', chosen.nodeSelector ?? pods.JOB_NODE_SELECTOR),
+    ...optional('tolerations', chosen.tolerations ?? pods.JOB_TOLERATIONS),
+    ...optional('securityContext', pods.JOB_POD_SECURITY_CONTEXT),
     containers: [
       {
         name: 'job',
         image: chosen.image ?? defaults.image,
+        ...optional('imagePullPolicy', pods.JOB_IMAGE_PULL_POLICY || undefined),
         args: ['dist/services/scoring-operator/job.js', phase],
         env: environment(spec, program_text, defaults),
-        ...optional('resources', chosen.resources),
-        securityContext: {
-          allowPrivilegeEscalation: false,
-          readOnlyRootFilesystem: true,
-          capabilities: { drop: ['ALL'] },
-        },
+        ...optional('resources', chosen.resources ?? pods.JOB_RESOURCES),
+        ...optional('securityContext', pods.JOB_SECURITY_CONTEXT),
         volumeMounts: [
           mount('signer', paths.signer),
           mount('token', paths.token),
@@ -223,6 +232,7 @@ function environment(spec: ScoringProgram['spec'], program_text: string, default
     referred('CLICKHOUSE_PASSWORD', 'password', true),
     plain('CLICKHOUSE_DATABASE', clickhouse.database),
     ...(clickhouse.cluster === undefined ? [] : [plain('CLICKHOUSE_CLUSTER', clickhouse.cluster)]),
+    plain('MIGRATIONS', defaults.migrations),
     plain('LEASE_NAME', leaseName(chainId, signer.address)),
     plain('LEASE_NAMESPACE', defaults.leaseNamespace),
     field('LEASE_HOLDER', 'metadata.name'),

@@ -1,12 +1,7 @@
 import { asBoolean, asInteger, asText, type Settings, type ValuesOf } from '../../common/config.js';
 import { logSettings } from '../../common/settings.js';
-
-/** A name that Kubernetes takes. */
-function asName(text: string): string {
-  if (!/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(text))
-    throw new Error('must be lower-case letters, digits, - and .');
-  return text;
-}
+import { jobPodSettings } from './job-pods.js';
+import { asName, asOptionalName } from './names.js';
 
 /** Names of namespaces, or `all`. */
 function asNamespaces(text: string): 'all' | readonly string[] {
@@ -25,10 +20,10 @@ export const operatorSettings = {
   KUBERNETES_NAMESPACE: {
     doc: 'Namespace of the operator itself, where its Lease is; default: that of the pod.',
     default: '',
-    parse: (text: string): string => (text === '' ? '' : asName(text)),
+    parse: asOptionalName,
   },
   WATCH_NAMESPACES: {
-    doc: "Namespaces whose ScoringPrograms are run, separated by commas, or `all`; default: the operator's own. In each of them the operator needs its Role; for `all`, the same rules as a ClusterRole.",
+    doc: "Namespaces whose ScoringPrograms are run, separated by commas, or `all`; default: the operator's own. In each of them the operator needs its Role (`rbac/operator.yaml`); for `all`, the same rules as a ClusterRole.",
     default: '',
     parse: asNamespaces,
   },
@@ -45,25 +40,26 @@ export const operatorSettings = {
   JOB_LEASE_NAMESPACE: {
     doc: "Namespace of the Leases of signers, of which a Job holds the one of its signer while it may send. Default: the operator's own, so that programs of all its namespaces share them. Operators that run programs of one signer have to name the same. The ServiceAccounts of Jobs need their Role there.",
     default: '',
-    parse: (text: string): string => (text === '' ? '' : asName(text)),
+    parse: asOptionalName,
   },
   JOB_TLS_SECRET: {
     doc: 'Secret with tls.crt, tls.key and ca.crt, in every namespace of ScoringPrograms: the certificate that Jobs show to services that want one. Unset: Jobs speak to them in plain text.',
     default: '',
-    parse: (text: string): string => (text === '' ? '' : asName(text)),
+    parse: asOptionalName,
   },
   JOB_CA_CONFIGMAP: {
     doc: 'ConfigMap, in every namespace of ScoringPrograms, with certificates of authorities that Jobs believe besides the usual ones.',
     default: '',
-    parse: (text: string): string => (text === '' ? '' : asName(text)),
+    parse: asOptionalName,
   },
   JOB_CA_SECRET: {
     doc: 'Secret with them, in place of the ConfigMap.',
     default: '',
-    parse: (text: string): string => (text === '' ? '' : asName(text)),
+    parse: asOptionalName,
   },
   JOB_CA_KEY: { doc: 'Key of it.', default: 'ca.crt', parse: asText },
   JOB_LOG_LEVEL: { ...logSettings.LOG_LEVEL, doc: 'LOG_LEVEL of the pods of Jobs.' },
+  ...jobPodSettings,
   LEADER_LEASE_NAME: {
     doc: 'Name of the Lease that decides which of several operators works.',
     default: 'weft-scoring-operator',

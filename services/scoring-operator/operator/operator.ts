@@ -12,10 +12,9 @@ import { createQueue } from '../kubernetes/queue.js';
 import { watchNamespaces } from '../kubernetes/watch-namespaces.js';
 import type { FactClients } from '../policy/gather/clients.js';
 import type { SigningConfig } from '../program/config.js';
-import type { JobDefaults } from './children.js';
-import type { OperatorConfig } from './config.js';
 import { type Controller, programs } from './controller.js';
 import { createRecorder } from './events.js';
+import { type JobConfig, jobDefaults } from './job-defaults.js';
 import { createOperatorMetrics, type OperatorMetrics } from './metrics.js';
 import { createObserver } from './observer.js';
 import { removeOrphans } from './orphans.js';
@@ -23,7 +22,7 @@ import { reconcile } from './reconcile.js';
 import { type CronJob, childSelector, type Job, keyOf, labels, type ScoringProgram } from './resource.js';
 
 export interface OperatorOptions {
-  readonly config: OperatorConfig & { readonly GRPC_TLS_SERVER_NAME: string };
+  readonly config: JobConfig;
   readonly kube: KubeConfig;
   /** Namespace of the operator itself, where its Lease is. */
   readonly namespace: string;
@@ -185,17 +184,7 @@ function startLeading(options: LeadOptions): Stoppable & { readonly synced: Prom
     cronJobs: watchedCronJobs,
     jobs: watchedJobs,
     observer,
-    defaults: {
-      image: config.JOB_IMAGE,
-      serviceAccountName: config.JOB_SERVICE_ACCOUNT,
-      logLevel: config.JOB_LOG_LEVEL,
-      leaseNamespace: config.JOB_LEASE_NAMESPACE || namespace,
-      ca: authoritiesOf(config),
-      tls:
-        config.JOB_TLS_SECRET === ''
-          ? undefined
-          : { secretName: config.JOB_TLS_SECRET, serverName: config.GRPC_TLS_SERVER_NAME },
-    },
+    defaults: jobDefaults(config, namespace),
     record: createRecorder(api, identity, log),
     metrics: operator_metrics,
     log,
@@ -226,14 +215,4 @@ function startLeading(options: LeadOptions): Stoppable & { readonly synced: Prom
 function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}
-
-/** Where Jobs find certificates of further authorities; undefined without any. */
-function authoritiesOf(config: OperatorConfig): JobDefaults['ca'] {
-  const { JOB_CA_CONFIGMAP, JOB_CA_SECRET, JOB_CA_KEY } = config;
-  if (JOB_CA_SECRET !== '')
-    return { volume: { secret: { secretName: JOB_CA_SECRET, defaultMode: 0o440 } }, file: JOB_CA_KEY };
-  if (JOB_CA_CONFIGMAP !== '')
-    return { volume: { configMap: { name: JOB_CA_CONFIGMAP, defaultMode: 0o444 } }, file: JOB_CA_KEY };
-  return undefined;
 }

@@ -7,6 +7,9 @@ export interface Change {
   readonly also?: unknown;
 }
 
+/** What only tells in a cluster; the suite crd_test.yaml and the tests of a release have one. */
+export const onlyInCluster: ReadonlySet<string> = new Set(['crds.takeOwnership']);
+
 const account = { create: false, name: 'other' };
 const nodeSecret = { node: { rpc: '', rest: '', jsonRpc: '', existingSecret: 'other' } };
 const clickhouseSecret = { clickhouse: { url: '', user: '', password: '', existingSecret: 'other' } };
@@ -89,6 +92,7 @@ export const changes: Readonly<Record<string, Change>> = {
   'defaults.dnsPolicy': { to: 'Default' },
   'defaults.dnsConfig': { to: { searches: ['other'] } },
   'defaults.strategy.type': { to: 'Recreate', beside: { defaults: { strategy: { rollingUpdate: null } } } },
+  'defaults.lifecycle': { to: { preStop: { exec: { command: ['true'] } } } },
   'defaults.service.ipFamilyPolicy': { to: 'SingleStack' },
   'defaults.service.ipFamilies': { to: ['IPv6'] },
   'defaults.pdb.minAvailable': { to: 1 },
@@ -116,8 +120,6 @@ export const changes: Readonly<Record<string, Change>> = {
   'services.tx.settings': { to: { BODY_CACHE_MB: 129 } },
   'services.nft.settings': { to: { DETAIL_ATTEMPTS: 5 } },
   'services.richlist.settings': { to: { BALANCE_BATCH: 201 } },
-  'services.nft.ingest': { to: { logLevel: 'debug' } },
-  'services.richlist.ingest': { to: { logLevel: 'debug' } },
   'services.richlist.enabled': { to: false },
   'services.block.ingest.resources.requests.cpu': { to: '300m' },
   'services.block.ingest.resources.requests.memory': { to: '300Mi' },
@@ -125,6 +127,10 @@ export const changes: Readonly<Record<string, Change>> = {
   'services.tx.ingest.resources.requests.cpu': { to: '300m' },
   'services.tx.ingest.resources.requests.memory': { to: '300Mi' },
   'services.tx.ingest.resources.limits.memory': { to: '3Gi' },
+  'services.block.ingest.replicas': { to: 0 },
+  'services.tx.ingest.replicas': { to: 0 },
+  'services.nft.ingest.replicas': { to: 0 },
+  'services.richlist.ingest.replicas': { to: 0 },
   // Where no autoscaler decides.
   'services.block.serve.replicas': {
     to: 7,
@@ -144,6 +150,7 @@ export const changes: Readonly<Record<string, Change>> = {
   'gateway.settings': { to: { CACHE_MB: 65 } },
   'gateway.service.type': { to: 'NodePort' },
   'gateway.service.nodePort': { to: 30_080 },
+  'gateway.service.loadBalancerIP': { to: '192.0.2.1' },
   'gateway.service.loadBalancerSourceRanges': { to: ['192.0.2.0/24'] },
   'gateway.service.externalTrafficPolicy': { to: 'Cluster' },
   'gateway.ingress.hosts': { to: [{ host: 'other.example' }] },
@@ -158,6 +165,14 @@ export const changes: Readonly<Record<string, Change>> = {
   'scoringOperator.settings': { to: { LEADER_LEASE_SECONDS: 16 } },
   'scoringOperator.serviceAccount.name': { to: 'other' },
   'scoringOperator.serviceAccount.create': { to: false },
+  'scoringOperator.watchNamespaces': { to: ['rollups', 'other'] },
+  'scoringOperator.jobs.resources.requests.cpu': { to: '150m' },
+  'scoringOperator.jobs.resources.requests.memory': { to: '300Mi' },
+  'scoringOperator.jobs.resources.limits.memory': { to: '3Gi' },
+  'scoringOperator.jobs.podSecurityContext': { to: { runAsUser: 2000 } },
+  'scoringOperator.jobs.securityContext': { to: { runAsUser: 2000 } },
+  'scoringOperator.jobs.tolerations': { to: [{ key: 'scoring' }] },
+  'scoringOperator.jobs.priorityClassName': { to: 'scoring' },
   scoringPrograms: { to: { main: { stopAtStage: 9 } } },
   'migrations.mode': { to: 'manual' },
   'migrations.ttlSecondsAfterFinished': { to: 60, beside: plainMigration },
@@ -181,6 +196,7 @@ export const changes: Readonly<Record<string, Change>> = {
   'tls.certManager.renewBefore': { to: '1h', beside: certManager },
   'extraCA.key': { to: 'other.crt', beside: { extraCA: { configMap: 'authorities' } } },
   'networkPolicy.dns.to': { to: [peer] },
+  'networkPolicy.dns.ports': { to: [5353] },
   'networkPolicy.clickhouse.to': { to: [peer] },
   'networkPolicy.clickhouse.ports': { to: [9999] },
   'networkPolicy.node.to': { to: [peer] },

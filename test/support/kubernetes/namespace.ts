@@ -32,19 +32,23 @@ export async function makeNamespace(): Promise<TestNamespace> {
   const name = `test-${randomBytes(4).toString('hex')}`;
   const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   await core.createNamespace({ body: { metadata: { name, labels: restricted } } });
-  const accounts = { 'weft-scoring-operator': 'rbac/operator.yaml', 'weft-scoring-job': 'rbac/job.yaml' };
+  const accounts = {
+    'weft-scoring-operator': ['rbac/leader.yaml', 'rbac/operator.yaml'],
+    'weft-scoring-job': ['rbac/job.yaml'],
+  };
   const tokens: string[] = [];
-  for (const [account, file] of Object.entries(accounts)) {
+  for (const [account, files] of Object.entries(accounts)) {
     await core.createNamespacedServiceAccount({ namespace: name, body: { metadata: { name: account } } });
-    for (const role of shipped(file))
+    for (const role of files.flatMap(shipped)) {
       await objects.create({ ...role, metadata: { ...role.metadata, namespace: name } });
-    await objects.create({
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'RoleBinding',
-      metadata: { name: account, namespace: name },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: account },
-      subjects: [{ kind: 'ServiceAccount', name: account, namespace: name }],
-    } as KubernetesObject);
+      await objects.create({
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { name: role.metadata?.name, namespace: name },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: role.metadata?.name },
+        subjects: [{ kind: 'ServiceAccount', name: account, namespace: name }],
+      } as KubernetesObject);
+    }
     const { status } = await core.createNamespacedServiceAccountToken({
       name: account,
       namespace: name,

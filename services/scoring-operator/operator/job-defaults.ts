@@ -1,0 +1,37 @@
+import type { MigrationMode } from '../../common/clickhouse/migrate.js';
+import type { JobDefaults } from './children.js';
+import type { OperatorConfig } from './config.js';
+
+/** Of the process that the operator is a part of. */
+export interface JobConfig extends OperatorConfig {
+  readonly GRPC_TLS_SERVER_NAME: string;
+  readonly MIGRATIONS: MigrationMode;
+}
+
+/** What pods of Jobs are made with, by the settings of the operator. @param namespace that of the operator itself. */
+export function jobDefaults(config: JobConfig, namespace: string): JobDefaults {
+  const { JOB_TLS_SECRET, JOB_LEASE_NAMESPACE } = config;
+  return {
+    image: config.JOB_IMAGE,
+    serviceAccountName: config.JOB_SERVICE_ACCOUNT,
+    logLevel: config.JOB_LOG_LEVEL,
+    leaseNamespace: JOB_LEASE_NAMESPACE || namespace,
+    ca: authoritiesOf(config),
+    tls:
+      JOB_TLS_SECRET === ''
+        ? undefined
+        : { secretName: JOB_TLS_SECRET, serverName: config.GRPC_TLS_SERVER_NAME },
+    migrations: config.MIGRATIONS,
+    pods: config,
+  };
+}
+
+/** Where Jobs find certificates of further authorities; undefined without any. */
+function authoritiesOf(config: OperatorConfig): JobDefaults['ca'] {
+  const { JOB_CA_CONFIGMAP, JOB_CA_SECRET, JOB_CA_KEY } = config;
+  if (JOB_CA_SECRET !== '')
+    return { volume: { secret: { secretName: JOB_CA_SECRET, defaultMode: 0o440 } }, file: JOB_CA_KEY };
+  if (JOB_CA_CONFIGMAP !== '')
+    return { volume: { configMap: { name: JOB_CA_CONFIGMAP, defaultMode: 0o444 } }, file: JOB_CA_KEY };
+  return undefined;
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { applyObject } from '../support/chart/apply.js';
+import { render, valuesFile, writeValues } from '../support/chart/helm.js';
+import { type ControlPlane, controlPlane } from '../support/kubernetes/control-plane.js';
+import { ask } from '../support/kubernetes/raw.js';
+
+/** What somebody may do, as `verb group/resource`. */
+const ofPrograms = [
+  ...['get', 'list', 'watch', 'patch'].map((verb) => `${verb} vip.weft.dev/scoringprograms`),
+  ...['get', 'list', 'watch', 'create', 'patch', 'delete'].map((verb) => `${verb} batch/cronjobs`),
+  ...['get', 'list', 'watch'].map((verb) => `${verb} batch/jobs`),
+  'patch vip.weft.dev/scoringprograms/status',
+  'get /configmaps',
+  ...['get', 'list', 'create', 'patch'].map((verb) => `${verb} events.k8s.io/events`),
+];
+const ofLeases = ['get', 'create', 'update'].map((verb) => `${verb} coordination.k8s.io/leases`);
+/** What nobody of the release may do anywhere. */
+const never = [
+  ...['get', 'list', 'watch'].map((verb) => `${verb} /secrets`),
+  ...['list /configmaps', 'create /pods', 'create batch/jobs', 'delete coordination.k8s.io/leases'],
+  ...['create vip.weft.dev/scoringprograms', 'delete vip.weft.dev/scoringprograms'],
+  ...['create rbac.authorization.k8s.io/rolebindings', 'create /serviceaccounts/token'],
+];
+
+describe('T1: rights of the operator and of its Jobs', function () {
+  this.timeout(120_000);
+  let plane: ControlPlane;
+  let home: string;
+  let far: string;
+  let other: string;
+
+  before(async () => {
+    plane = await controlPlane();
+  });
+  beforeEach(async () => {
+    const suffix = randomBytes(3).toString('hex');
+    [home, far, other] = ['home', 'far', 'other'].map((name) => `${name}-${suffix}`) as [
+      string,
+      string,
+      string,
+    ];
+    for (const name of [home, far, other])
+      assert.equal((await ask(plane, 'POST', '/api/v1/namespaces', { metadata: { name } })).status, 201);
+  });
+
+  /** Makes what a release has of rights. */
+  async function grant(scoringOperator: object): Promise<void> {
+    const values = writeValues({ scoringOperator });
+    const objects = render([valuesFile('minimal'), values], ['--namespace', home]).filter(
+      ({ apiVersion, kind }) => apiVersion.startsWith('rbac.') || kind === 'ServiceAccount',
+    );
+    for (const object of objects) {
+      const { status, body } = await applyObject(plane, object, home);
+      assert.ok(status < 300, `${object.kind} ${object.metadata.name}: ${JSON.stringify(body)}`);
+    }
+  }
+
+  /** Which of these an account may do in a namespace. */
+  async function allowed(account: string, namespace: string, all: readonly string[]): Promise<string[]> {
+    const may: string[] = [];
+    for (const one of all) {
+      const [, verb, group, resource, subresource] = /^(\S+) ([^/]*)\/([^/]+)(?:\/(.+))?$/.exec(one) ?? [];
+      const { body } = await ask(plane, 'POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+        spec: {
+          user: `system:serviceaccount:${account}`,
+          groups: [
+            ...['system:serviceaccounts', 'system:authenticated'],
+            `system:serviceaccounts:${account.split(':')[0]}`,
+          ],
+          resourceAttributes: { namespace, verb, group, resource, subresource },
+        },
+      });
+      if (body.status.allowed) may.push(one);
+    }
+    return may;
+  }
+  const everything = [...ofPrograms, ...ofLeases, ...never];
+  const expectRights = async (account: string, namespace: string, wanted: readonly string[]) =>
+    assert.deepEqual(await allowed(account, namespace, everything), wanted, `${account} in ${namespace}`);
+
+  it('end at the namespace of the release', async () => {
+    await grant({});
+    await expectRights(`${home}:weft-scoring-operator`, home, [...ofPrograms, ...ofLeases]);
+    await expectRights(`${home}:weft-scoring-operator`, far, []);
+    await expectRights(`${home}:weft-scoring-job`, home, ofLeases);
+    await expectRights(`${home}:weft`, home, []);
+  });
+
+  it('end at the namespaces that are named, of which the own one need not be one', async () => {
+    await grant({ watchNamespaces: [far] });
+    const operator = `${home}:weft-scoring-operator`;
+    await expectRights(operator, home, ofLeases);
+    await expectRights(operator, far, ofPrograms);
+    await expectRights(operator, other, []);
+    await expectRights(`${far}:weft-scoring-job`, home, ofLeases);
+    await expectRights(`${far}:weft-scoring-job`, far, []);
+    await expectRights(`${home}:weft-scoring-job`, home, []);
+  });
+
+  it('reach the Leases of signers where they are told to be', async () => {
+    await grant({ watchNamespaces: [home, far], jobLeaseNamespace: other });
+    for (const where of [home, far]) {
+      await expectRights(`${where}:weft-scoring-job`, other, ofLeases);
+      await expectRights(`${where}:weft-scoring-job`, where, []);
+    }
+    await expectRights(`${home}:weft-scoring-operator`, other, []);
+  });
+
+  it('reach all namespaces, of which only its own has its Lease', async () => {
+    await grant({ watchAllNamespaces: true, watchNamespaces: [far] });
+    const operator = `${home}:weft-scoring-operator`;
+    await expectRights(operator, home, [...ofPrograms, ...ofLeases]);
+    for (const where of [far, other]) await expectRights(operator, where, ofPrograms);
+    await expectRights(`${far}:weft-scoring-job`, home, ofLeases);
+    await expectRights(`${other}:weft-scoring-job`, home, []);
+  });
+
+  it('are given to none where somebody else gives them', async () => {
+    await grant({ watchNamespaces: [far], rbac: { create: false, aggregateClusterRoles: false } });
+    await expectRights(`${home}:weft-scoring-operator`, far, []);
+  });
+});

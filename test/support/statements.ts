@@ -1,0 +1,47 @@
+import type { Database } from '../../services/common/clickhouse/database.js';
+
+/** What an account of ClickHouse has to be granted for a statement. */
+export type Privilege = 'SELECT' | 'INSERT' | 'ALTER DELETE' | 'other';
+
+/** A database that notes which privileges its statements take, and refuses all but those that are given. */
+export function withPrivileges(
+  database: Database,
+  granted: readonly Privilege[],
+): { readonly database: Database; readonly used: Set<Privilege>; readonly refused: string[] } {
+  const used = new Set<Privilege>();
+  const refused: string[] = [];
+  const take = (statement: string, privilege: Privilege): void => {
+    used.add(privilege);
+    if (granted.includes(privilege)) return;
+    refused.push(statement);
+    throw new Error(`not enough privileges for ${statement}`);
+  };
+  const privilegeOf = (statement: string): Privilege => {
+    if (/^\s*(SELECT|WITH)\b/.test(statement)) return 'SELECT';
+    if (/^\s*(DELETE FROM \S|ALTER TABLE \S+ DELETE WHERE\b)/.test(statement)) return 'ALTER DELETE';
+    return 'other';
+  };
+  return {
+    used,
+    refused,
+    database: {
+      command: async (sql, params, options) => {
+        take(sql, privilegeOf(sql));
+        await database.command(sql, params, options);
+      },
+      rows: async (sql, params, options) => {
+        take(sql, privilegeOf(sql));
+        return database.rows(sql, params, options);
+      },
+      bytes: async (sql, format, params, options) => {
+        take(sql, privilegeOf(sql));
+        return database.bytes(sql, format, params, options);
+      },
+      insert: async (table, lines, options, format) => {
+        take(`INSERT INTO ${table}`, 'INSERT');
+        await database.insert(table, lines, options, format);
+      },
+      close: () => database.close(),
+    },
+  };
+}

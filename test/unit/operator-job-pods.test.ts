@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import { loadSettings } from '../../services/common/config.js';
+import { desiredCronJob } from '../../services/scoring-operator/operator/children.js';
+import { operatorSettings } from '../../services/scoring-operator/operator/config.js';
+import { jobDefaults } from '../../services/scoring-operator/operator/job-defaults.js';
+import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
+import { sampleSpec } from '../support/kubernetes/programs.js';
+
+interface CronJob {
+  readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
+  readonly spec: { readonly jobTemplate: { readonly spec: { readonly template: Template } } };
+}
+
+interface Template {
+  readonly metadata: { readonly labels: object; readonly annotations?: object };
+  readonly spec: Readonly<Record<string, unknown>> & {
+    readonly containers: readonly Readonly<Record<string, unknown>>[];
+  };
+}
+
+/** The CronJob of a program whose operator has these settings. */
+function made(env: Readonly<Record<string, string>>, podTemplate?: object): CronJob {
+  const config = {
+    ...loadSettings(operatorSettings, { JOB_IMAGE: 'weft', ...env }),
+    GRPC_TLS_SERVER_NAME: '',
+    MIGRATIONS: 'check' as const,
+  };
+  const program = {
+    metadata: { name: 'p', namespace: 'a', uid: 'u', resourceVersion: '1' },
+    spec: { ...sampleSpec, ...(podTemplate === undefined ? {} : { podTemplate }) },
+  } as unknown as ScoringProgram;
+  return desiredCronJob(program, 'score', '{}', false, jobDefaults(config, 'a')) as unknown as CronJob;
+}
+const template = (env: Readonly<Record<string, string>>, podTemplate?: object): Template =>
+  made(env, podTemplate).spec.jobTemplate.spec.template;
+
+const restricted = {
+  runAsNonRoot: true,
+  runAsUser: 1000,
+  runAsGroup: 1000,
+  fsGroup: 1000,
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+const told = {
+  JOB_RESOURCES: '{"requests":{"cpu":"100m"},"limits":{"memory":"2Gi","cpu":null}}',
+  JOB_NODE_SELECTOR: '{"pool":"scoring"}',
+  JOB_TOLERATIONS: '[{"key":"dedicated","operator":"Exists"}]',
+  JOB_PRIORITY_CLASS: 'high',
+  JOB_IMAGE_PULL_SECRETS: 'one, two',
+  JOB_IMAGE_PULL_POLICY: 'always',
+  JOB_POD_LABELS: '{"team":"rollups","example.org/tier":"scoring"}',
+  JOB_POD_ANNOTATIONS: '{"sidecar.istio.io/inject":"false"}',
+};
+
+describe('pods of scoring Jobs', () => {
+  it('meet the restricted standard, and have nothing else, where nobody says anything', () => {
+    const { metadata, spec } = template({});
+    const [container] = spec.containers;
+    assert.deepEqual(spec['securityContext'], restricted);
+    assert.deepEqual(container?.['securityContext'], {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    for (const name of ['nodeSelector', 'tolerations', 'priorityClassName', 'imagePullSecrets'])
+      assert.equal(Object.hasOwn(spec, name), false, name);
+    for (const name of ['resources', 'imagePullPolicy'])
+      assert.equal(Object.hasOwn(container as object, name), false, name);
+    assert.equal(metadata.annotations, undefined);
+  });
+
+  it('make tables only where the operator does', () => {
+    const variables = template({}).spec.containers.flatMap(({ env }) => env as readonly object[]);
+    assert.ok(variables.some((one) => isDeepStrictEqual(one, { name: 'MIGRATIONS', value: 'check' })));
+  });
+
+  it('have what the operator was told', () => {
+    const { metadata, spec } = template(told);
+    const [container] = spec.containers;
+    // Null takes away.
+    assert.deepEqual(container?.['resources'], { requests: { cpu: '100m' }, limits: { memory: '2Gi' } });
+    assert.equal(container?.['imagePullPolicy'], 'Always');
+    assert.deepEqual(spec['nodeSelector'], { pool: 'scoring' });
+    assert.deepEqual(spec['tolerations'], [{ key: 'dedicated', operator: 'Exists' }]);
+    assert.equal(spec['priorityClassName'], 'high');
+    assert.deepEqual(spec['imagePullSecrets'], [{ name: 'one' }, { name: 'two' }]);
+    assert.deepEqual(metadata.annotations, { 'sidecar.istio.io/inject': 'false' });
+    assert.deepEqual(metadata.labels, {
+      team: 'rollups',
+      'example.org/tier': 'scoring',
+      'app.kubernetes.io/managed-by': 'scoring-operator',
+      'vip.weft.dev/program': 'p',
+      'vip.weft.dev/phase': 'score',
+    });
+  });
+
+  it('have what the program says in place of it', () => {
+    const chosen = {
+      resources: { limits: { memory: '8Gi' } },
+      nodeSelector: { disk: 'ssd' },
+      tolerations: [],
+      priorityClassName: 'low',
+    };
+    const { spec } = template(told, chosen);
+    assert.deepEqual(spec.containers[0]?.['resources'], chosen.resources);
+    for (const name of ['nodeSelector', 'tolerations', 'priorityClassName'] as const)
+      assert.deepEqual(spec[name], chosen[name]);
+    assert.equal((spec['imagePullSecrets'] as object[]).length, 2);
+  });
+
+  it('leave the Secrets for another image to its ServiceAccount', () => {
+    const { spec } = template(told, { image: 'registry.example/other:1', serviceAccountName: 'own' });
+    assert.equal(Object.hasOwn(spec, 'imagePullSecrets'), false);
+  });
+
+  it('leave user and groups to the cluster', () => {
+    const env = {
+      JOB_POD_SECURITY_CONTEXT: '{"runAsNonRoot":true,"runAsUser":null,"fsGroup":null}',
+      JOB_SECURITY_CONTEXT: '{}',
+    };
+    const { spec } = template(env);
+    assert.deepEqual(spec['securityContext'], { runAsNonRoot: true });
+    assert.deepEqual(spec.containers[0]?.['securityContext'], {});
+  });
+
+  it('make another CronJob of another label, so that the change is not taken for drift', () => {
+    const hashes = [{}, { JOB_POD_LABELS: '{"a":"b"}' }, { JOB_POD_ANNOTATIONS: '{"a":"b"}' }].map(
+      (env) => made(env).metadata.annotations['vip.weft.dev/template-hash'],
+    );
+    assert.equal(new Set(hashes).size, 3);
+  });
+
+  it('are told wrongly: all mistakes are named at once, with what would be right', () => {
+    const wrong: Readonly<Record<string, readonly [string, RegExp]>> = {
+      JOB_RESOURCES: [
+        '{"request":{},"limits":{"memory":"1GB"}}',
+        /must be requests and limits: .*additional.*pattern/,
+      ],
+      JOB_POD_SECURITY_CONTEXT: ['{"runAsUsr":1}', /must NOT have additional properties/],
+      JOB_SECURITY_CONTEXT: ['[]', /must be object/],
+      JOB_POD_LABELS: ['{"vip.weft.dev/program":"x"}', /the operator sets that itself/],
+      JOB_POD_ANNOTATIONS: ['{"a b":"c"}', /property name must be valid/],
+      JOB_NODE_SELECTOR: ['{"a":1}', /must be string/],
+      JOB_TOLERATIONS: ['{', /as JSON/],
+      JOB_PRIORITY_CLASS: ['High', /lower-case/],
+      JOB_IMAGE_PULL_POLICY: ['Sometimes', /must be one of/],
+      JOB_IMAGE_PULL_SECRETS: ['a,B', /lower-case/],
+    };
+    const env = Object.fromEntries(Object.entries(wrong).map(([name, [text]]) => [name, text]));
+    assert.throws(
+      () => loadSettings(operatorSettings, env),
+      ({ message }: Error) => {
+        const lines = message.split('\n');
+        for (const [name, [, what]] of Object.entries(wrong)) {
+          const line = lines.find((one) => one.includes(`${name} is`));
+          assert.match(line ?? '', what, message);
+        }
+        return lines.length === 1 + Object.keys(wrong).length;
+      },
+    );
+  });
+});
