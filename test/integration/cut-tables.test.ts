@@ -9,9 +9,10 @@ import { testDatabase, uniquePrefix } from '../support/database.js';
 import { isThorough, thoroughIt } from '../support/sample.js';
 
 const kinds = isThorough ? { richlist, nft, tx } : { tx };
-/** Which points between two writes are looked at, and how many lie between two kills. */
+/** Which points between two writes are looked at. */
 const isAsked = (points: number): boolean => isThorough || points % 3 === 0;
-const stride = isThorough ? 4 : 6;
+/** How many lie between two kills. */
+const stride = 4;
 
 for (const [name, kind] of Object.entries(kinds)) {
   describe(`answers while the tables of ${name} are being cut`, function () {
@@ -107,31 +108,35 @@ for (const [name, kind] of Object.entries(kinds)) {
       for (const questions of answers()) assert.deepEqual(await answersTo(questions), states[0]);
     });
 
-    it('are refused or whole when they were begun at any point of it, also if the same blocks come again', async () => {
-      const witness = createWitness(states);
-      const slow = holdable(database);
-      const { questions: late, look } = await kind.replica(slow.database, prefix);
-      await look();
-      const asked: Promise<void>[] = [];
-      let points = 0;
-      fault = async (point) => {
-        points += 1;
-        slow.hold(true);
-        // Their statements run one by one, from point to point.
-        if (points % 3 === 1) asked.push(witness.ask(`begun at ${point}`, [late]));
-        slow.step();
-      };
-      await process.unwind(common);
-      await process.write(top);
-      fault = () => {};
-      slow.hold(false);
-      await Promise.all(asked);
-      assert.ok(asked.length > 4, String(asked.length));
-      assert.ok(witness.seen.answered > 0);
-      for (const questions of [late, ...answers()]) assert.deepEqual(await current(questions), states.at(-1));
-    });
+    thoroughIt(
+      'are refused or whole when they were begun at any point of it, also if the same blocks come again',
+      async () => {
+        const witness = createWitness(states);
+        const slow = holdable(database);
+        const { questions: late, look } = await kind.replica(slow.database, prefix);
+        await look();
+        const asked: Promise<void>[] = [];
+        let points = 0;
+        fault = async (point) => {
+          points += 1;
+          slow.hold(true);
+          // Their statements run one by one, from point to point.
+          if (points % 3 === 1) asked.push(witness.ask(`begun at ${point}`, [late]));
+          slow.step();
+        };
+        await process.unwind(common);
+        await process.write(top);
+        fault = () => {};
+        slow.hold(false);
+        await Promise.all(asked);
+        assert.ok(asked.length > 4, String(asked.length));
+        assert.ok(witness.seen.answered > 0);
+        for (const questions of [late, ...answers()])
+          assert.deepEqual(await current(questions), states.at(-1));
+      },
+    );
 
-    it('are refused or whole after a kill at any point of it, until all is whole again', async () => {
+    thoroughIt('are refused or whole after a kill at any point of it, until all is whole again', async () => {
       const witness = createWitness(states);
       for (let kill = 0; ; kill += stride) {
         await fillAgain();
@@ -179,7 +184,7 @@ for (const [name, kind] of Object.entries(kinds)) {
 
     if (kind.tear === undefined) return;
 
-    it('are those below a cut that was killed with half of the blocks removed', async () => {
+    thoroughIt('are those below a cut that was killed with half of the blocks removed', async () => {
       fault = async (point) => {
         if (point !== 'remove blocks') return;
         await kind.tear?.(database, prefix);

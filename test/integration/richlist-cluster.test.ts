@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { nothing } from '../../services/richlist/store/cursor.js';
 import { createRanks } from '../../services/richlist/store/ranks.js';
 import { cutAbove } from '../../services/richlist/store/remove.js';
-import { tablesOf } from '../../services/richlist/store/tables.js';
+import { copiedTables, tablesOf } from '../../services/richlist/store/tables.js';
 import { testDatabase } from '../support/database.js';
 
 describe('the richlist service on a cluster', () => {
@@ -10,7 +10,16 @@ describe('the richlist service on a cluster', () => {
     const commands: string[] = [];
     const database = {
       ...(await testDatabase()),
-      rows: async <T>() => [{ n: 1, token: 'a', account: 'b', ord: 0, balance: '0', last: 1 }] as T[],
+      rows: async <T>() =>
+        copiedTables.map((name) => ({
+          name,
+          n: 1,
+          token: 'a',
+          account: 'b',
+          ord: 0,
+          balance: '0',
+          last: 1,
+        })) as T[],
       command: async (sql: string) => {
         commands.push(sql);
       },
