@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Metrics } from '../metrics.js';
-import type { Database, StatementOptions } from './database.js';
+import { type Database, Overtaken, type StatementOptions } from './database.js';
 import { openEmbedded } from './embedded.js';
 import { openServer } from './server.js';
 
@@ -31,7 +31,7 @@ export function measured(database: Database, service: string, metrics: Metrics):
     try {
       return await work();
     } catch (error) {
-      metrics.queryErrors.inc({ service, statement: options.name });
+      if (!(error instanceof Overtaken)) metrics.queryErrors.inc({ service, statement: options.name });
       throw error;
     } finally {
       end();

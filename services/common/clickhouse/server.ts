@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { sleep } from '../lifecycle.js';
 import {
   type Database,
   DatabaseUnavailable,
@@ -17,6 +18,12 @@ import {
 /** Node's codes for a server that is not there or went away, and the client's word for one that is silent. */
 const unreachable =
   /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|socket hang up|^Error: Timeout error/i;
+
+/** ClickHouse's error code for an insert that came before the quorum had the one before; nothing of it was written. */
+const quorumBusy = '286';
+
+/** How often such an insert is tried, and the time between, in milliseconds. */
+const [quorumAttempts, quorumPause_ms] = [50, 100];
 
 export interface ServerOptions {
   /** http(s)://[user:password@]host:port */
@@ -51,7 +58,10 @@ export function openServer(options: ServerOptions): Database {
       insert_deduplicate: 0,
       mutations_sync: '2',
       distributed_foreground_insert: 1,
-      ...(options.replicated ? { insert_quorum: 'auto', select_sequential_consistency: '1' } : {}),
+      // Reads are sequential only of inserts that are, too: those of a table come one after the other.
+      ...(options.replicated
+        ? { insert_quorum: 'auto', insert_quorum_parallel: 0, select_sequential_consistency: '1' }
+        : {}),
     },
   });
 
@@ -102,14 +112,23 @@ export function openServer(options: ServerOptions): Database {
     bytes,
     async insert(table, lines, statement, format = 'JSONEachRow') {
       if (lines === '') return;
-      await guarded({ ...statement, deadline: undefined }, async (clickhouse_settings) => {
-        const { stream } = await client.exec({
-          query: `INSERT INTO ${table} FORMAT ${format}`,
-          values: Readable.from([lines], { objectMode: false }),
-          clickhouse_settings,
-        });
-        await readAll(stream);
-      });
+      for (let attempt = 1; ; attempt++) {
+        try {
+          await guarded({ ...statement, deadline: undefined }, async (clickhouse_settings) => {
+            const { stream } = await client.exec({
+              query: `INSERT INTO ${table} FORMAT ${format}`,
+              values: Readable.from([lines], { objectMode: false }),
+              clickhouse_settings,
+            });
+            await readAll(stream);
+          });
+          return;
+        } catch (error) {
+          // Jobs that score write to the same tables: one waits until the quorum has what the other wrote.
+          if ((error as { code?: unknown }).code !== quorumBusy || attempt === quorumAttempts) throw error;
+          await sleep(quorumPause_ms);
+        }
+      }
     },
     close: () => client.close(),
   };

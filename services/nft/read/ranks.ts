@@ -61,13 +61,14 @@ export function createRanks(): Ranks {
   const count = async (reading: Reading, of: ItemList): Promise<Counted> => {
     const key = `${of.list}/${of.scope}/${of.hidden.join()}`;
     const held = known.get(key);
-    const { rollbacks } = reading.head;
+    const { rollbacks } = reading;
     const isUsable = held !== undefined && held.rollbacks === rollbacks && held.end <= reading.end;
     if (isUsable && held.end === reading.end) return held;
     const updated = isUsable ? await countChanged(reading, of, held.stretches, held.end) : undefined;
     const stretches = updated ?? (await countAll(reading, of));
     const counted = { end: reading.end, rollbacks, stretches };
-    known.set(key, counted);
+    // A rollback meanwhile voids the answer, and what was counted for it.
+    if (reading.head.rollbacks === rollbacks) known.set(key, counted);
     return counted;
   };
 

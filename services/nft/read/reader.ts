@@ -23,6 +23,8 @@ export interface Reader {
 export interface Reading extends Reader {
   /** Place up to which rows count. */
   readonly end: number;
+  /** Rollbacks of the head when the reading began: what is worked out for `end` holds as long as there are no more. */
+  readonly rollbacks: number;
   readonly call: Call;
 }
 
@@ -30,5 +32,6 @@ export interface Reading extends Reader {
 export const startReading = (reader: Reader, call: Call): Reading => ({
   ...reader,
   end: endOf(reader.head.position.height),
+  rollbacks: reader.head.rollbacks,
   call,
 });

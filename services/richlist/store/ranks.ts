@@ -13,7 +13,7 @@ export interface Move {
 }
 
 /** A row of the table. */
-interface RankRow {
+export interface RankRow {
   readonly token: string;
   readonly shortfall: string;
   readonly account: string;

@@ -1,6 +1,6 @@
 import { shortfallOf } from '../amount.js';
 import { type Balance, type HoldingKey, holdingKey, holdingOf, type Source } from './balance.js';
-import type { Move } from './ranks.js';
+import type { Move, RankRow } from './ranks.js';
 
 /** What a batch writes, and what it changes in memory once it is written. */
 export interface Batch {
@@ -72,6 +72,22 @@ export function holderRows({ ends }: Batch): string[] {
     if (balance.amount > 0n) lines.push(row(balance, 1));
   }
   return lines;
+}
+
+/**
+ * Rows of `ranks`, those of a token in one text, so that no insert is cut between them: readers see all or none. Each
+ * carries the number of its own token's change, so that a rollback into the middle of a batch leaves alone what
+ * changed before.
+ */
+export function rankRows({ tokens }: Batch, rows: readonly RankRow[]): string[] {
+  const byToken = new Map<string, string[]>();
+  for (const row of rows) {
+    const line = JSON.stringify({ ...row, ord: tokens.get(row.token)?.last_ord });
+    const lines = byToken.get(row.token);
+    if (lines === undefined) byToken.set(row.token, [line]);
+    else lines.push(line);
+  }
+  return [...byToken.values()].map((lines) => lines.join('\n'));
 }
 
 /** What the ranks have to know. */

@@ -19,7 +19,7 @@ import { type Compared, healsOf } from './heal.js';
 import { createKnown } from './known.js';
 import { createRanks } from './ranks.js';
 import { cutAbove } from './remove.js';
-import { addChange, type Batch, balanceRows, holderRows, movesOf, startBatch } from './rows.js';
+import { addChange, type Batch, balanceRows, holderRows, movesOf, rankRows, startBatch } from './rows.js';
 import { defaultLongest } from './stretches.js';
 import { type TableName, tablesOf } from './tables.js';
 import { createTokenList } from './token-list.js';
@@ -148,13 +148,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     await insert('changes', batch.changes);
     await insert('balances', balanceRows(batch));
     await insert('holders', holderRows(batch));
-    // Each row carries the number of its own token's change: a rollback into the middle of a
-    // batch leaves alone what changed before.
-    const rows = await ranks.move(movesOf(batch));
-    await insert(
-      'ranks',
-      rows.map((row) => JSON.stringify({ ...row, ord: batch.tokens.get(row.token)?.last_ord })),
-    );
+    await insert('ranks', rankRows(batch, await ranks.move(movesOf(batch))));
     const touched = new Map(
       [...batch.tokens].map(([token, { height, ord }]) => [token, { height, ord, ...about(token) }]),
     );

@@ -15,7 +15,9 @@ export function createMessages(database: Database, tables: Tables, head: Head): 
   let [loadedTo, revision] = [0, head.revision];
   let loading: Promise<void> = Promise.resolve();
 
-  const load = async (upTo: number, call: Call): Promise<void> => {
+  const load = async (wanted: number, call: Call): Promise<void> => {
+    // The chain may have been rolled back while another call was loading.
+    const upTo = Math.min(wanted, head.position.last.tx);
     if (revision !== head.revision) {
       setsOf.clear();
       [loadedTo, revision] = [0, head.revision];
