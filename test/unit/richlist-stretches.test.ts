@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { findOffset } from '../../services/richlist/read/ranks.js';
+import { addChange, rankRows, startBatch } from '../../services/richlist/store/rows.js';
 import { emptyList, indexOf, joinShort, type Stretch } from '../../services/richlist/store/stretches.js';
 
 const stretch = (shortfall: number, count: number, account = ''): Stretch => ({
@@ -51,5 +52,23 @@ describe('stretches of a list', () => {
     assert.deepEqual([...grown], [stretch(0, 2)]);
     assert.deepEqual(some, [stretch(0, 2), stretch(20, 9)]);
     assert.deepEqual(joinShort(some, new Set(some), 4).gone, []);
+  });
+});
+
+describe('the ranks of a batch', () => {
+  it('are one text a token, which no insert cuts, with the number of its last change', () => {
+    const batch = startBatch(10);
+    for (const [token, account] of [
+      ['a', 'x'],
+      ['b', 'x'],
+      ['a', 'y'],
+    ] as const)
+      addChange(batch, { token, account }, undefined, 5, 7n, 'log');
+    const row = (token: string, account: string) => ({
+      ...{ token, account, shortfall: '1', holder_count: 2, gone: false },
+    });
+    const texts = rankRows(batch, [row('a', ''), row('b', ''), row('a', 'm')]);
+    const ords = texts.map((text) => text.split('\n').map((line) => JSON.parse(line).ord));
+    assert.deepEqual(ords, [[13, 13], [12]]);
   });
 });

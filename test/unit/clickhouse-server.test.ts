@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DatabaseUnavailable, Overtaken } from '../../services/common/clickhouse/database.js';
+import { openServer } from '../../services/common/clickhouse/server.js';
+
+/** What was sent with one statement. */
+interface Sent {
+  readonly settings: URLSearchParams;
+  readonly body: string;
+}
+
+/** A server that answers statements one after the other: with an error of this code, or '' for nothing. */
+async function startServer(answers: readonly string[]) {
+  const sent: Sent[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { searchParams: settings } = new URL(request.url ?? '/', 'http://clickhouse');
+    const code = answers[sent.length] ?? '';
+    sent.push({ settings, body: Buffer.concat(chunks).toString() });
+    if (code === '') response.end();
+    else
+      response
+        .writeHead(500, { 'X-ClickHouse-Exception-Code': code })
+        .end(`Code: ${code}. DB::Exception: no. (NAME)`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const open = (replicated: boolean) =>
+    openServer({
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      ...{ username: '', password: '', replicated },
+    });
+  const close = () => new Promise((resolve) => server.close(resolve));
+  return { sent, open, close };
+}
+
+describe('a ClickHouse server', () => {
+  const options = { name: 'test' };
+
+  it('of a cluster is asked for writes of a quorum, one after the other, and for reads that see them', async () => {
+    for (const replicated of [true, false]) {
+      const { sent, open, close } = await startServer([]);
+      const database = open(replicated);
+      await database.insert('t', '{}', options);
+      await database.rows('SELECT 1', {}, options);
+      await database.close();
+      await close();
+      const wanted = replicated ? ['auto', '0', '1'] : [null, null, null];
+      for (const { settings } of sent)
+        assert.deepEqual(
+          ['insert_quorum', 'insert_quorum_parallel', 'select_sequential_consistency'].map((name) =>
+            settings.get(name),
+          ),
+          wanted,
+        );
+    }
+  });
+
+  it('whose quorum has not got the insert before is given the same again', async () => {
+    const { sent, open, close } = await startServer(['286', '286', '']);
+    const database = open(true);
+    await database.insert('t', '{"a":1}', options);
+    assert.equal(sent.length, 3);
+    assert.equal(new Set(sent.map(({ body }) => body)).size, 1);
+    await database.close();
+    await close();
+  });
+
+  it('is asked once where it refuses for another reason, and says what only a retry cures', async () => {
+    const { sent, open, close } = await startServer(['60', '395']);
+    const database = open(true);
+    await assert.rejects(
+      database.insert('t', '{}', options),
+      (error) => !(error instanceof DatabaseUnavailable),
+    );
+    await assert.rejects(database.rows('SELECT 1', {}, options), Overtaken);
+    assert.equal(sent.length, 2);
+    await database.close();
+    await close();
+  });
+});
