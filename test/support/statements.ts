@@ -1,7 +1,16 @@
 import type { Database } from '../../services/common/clickhouse/database.js';
 
 /** What an account of ClickHouse has to be granted for a statement. */
-export type Privilege = 'SELECT' | 'INSERT' | 'ALTER DELETE' | 'other';
+export type Privilege =
+  | 'SELECT'
+  | 'INSERT'
+  | 'ALTER DELETE'
+  | 'ALTER TABLE'
+  | 'CREATE DATABASE'
+  | 'CREATE TABLE'
+  | 'DROP DATABASE'
+  | 'DROP TABLE'
+  | 'other';
 
 /** A database that notes which privileges its statements take, and refuses all but those that are given. */
 export function withPrivileges(
@@ -19,7 +28,8 @@ export function withPrivileges(
   const privilegeOf = (statement: string): Privilege => {
     if (/^\s*(SELECT|WITH)\b/.test(statement)) return 'SELECT';
     if (/^\s*(DELETE FROM \S|ALTER TABLE \S+ DELETE WHERE\b)/.test(statement)) return 'ALTER DELETE';
-    return 'other';
+    const words = /^\s*(ALTER TABLE|(?:CREATE|DROP) (?:DATABASE|TABLE))\b/.exec(statement)?.[1];
+    return (words as Privilege | undefined) ?? 'other';
   };
   return {
     used,
