@@ -72,6 +72,7 @@ describe('Jobs in a cluster', function () {
     await create('robbed');
     const lease = leaseName(chain_id, anvil.accounts[0]!.address);
     const from = await world.sent();
+    await world.mineSlowly(true);
     const job = await world.startJob('robbed-score');
     const pod = await world.podOf(job);
     await eventually(async () => (await world.sent()) >= from + 2, 'some txs', 120_000);
@@ -80,6 +81,9 @@ describe('Jobs in a cluster', function () {
     await space.api.merge(leases, space.name, lease, { spec: thief });
     assert.equal(await code, 75, pod.output());
     assert.match(pod.output(), /the Lease is lost: another has taken it/);
+    // What was on its way is mined now.
+    await world.mineSlowly(false);
+    await anvil.call('anvil_mine', '0x1');
     const left = await world.sent();
     const holder = async () =>
       (await space.api.get<{ spec: { holderIdentity: string } }>(leases, space.name, lease))?.spec

@@ -78,11 +78,13 @@ describe('stages in a cluster', function () {
     world.inStage(6n);
     const contract = await create('killed', { finalize: { approval: 'Automatic' } });
     const from = await world.sent();
+    await world.mineSlowly(true);
     const job = await world.startJob('killed-score');
     const pod = await world.podOf(job);
     await eventually(async () => (await world.sent()) >= from + 3, 'some txs', 120_000);
     processLists.push(execFileSync('ps', ['axww', '-o', 'args']).toString());
     pod.child.kill('SIGKILL');
+    await world.mineSlowly(false);
     // The Job's own controller makes the next pod, after ten seconds.
     await world.ends(job, 'Complete');
     assert.equal(world.podsOf(job).length, 2);
@@ -96,6 +98,7 @@ describe('stages in a cluster', function () {
     world.inStage(6n);
     await create('ended');
     const from = await world.sent();
+    await world.mineSlowly(true);
     const job = await world.startJob('ended-score');
     const pod = await world.podOf(job);
     await eventually(async () => (await world.sent()) >= from + 2, 'some txs', 120_000);
@@ -103,6 +106,7 @@ describe('stages in a cluster', function () {
     pod.child.kill('SIGTERM');
     assert.equal(await code, 75, pod.output());
     assert.match(pod.output(), /stopping once the tx under way/);
+    await world.mineSlowly(false);
     await world.ends(job, 'Complete');
     await world.reason('ended', 'FinalizationPending', 'ApprovalNeeded');
   });

@@ -21,7 +21,10 @@ export function suiteInStageWorld(begin: (world: StageWorld) => unknown): StageW
     if (failed) process.stdout.write(`${world?.said()}\n`);
     await world?.stop();
   });
-  afterEach(() => world?.remove(created.splice(0)));
+  afterEach(async () => {
+    await world?.mineSlowly(false);
+    await world?.remove(created.splice(0));
+  });
 
   return async (name, more) => {
     if (world === undefined) throw new Error('there is no world before the tests');

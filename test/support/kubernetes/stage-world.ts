@@ -73,6 +73,8 @@ export interface StageWorld {
   /** Waits until a condition has a reason. */
   reason(name: string, type: string, wanted: string): Promise<void>;
   finalizedBy(contract: string): Promise<readonly unknown[]>;
+  /** Makes blocks only every second, or with every tx again: a Job that is met in the middle must not be done by then. */
+  mineSlowly(isSlow: boolean): Promise<unknown>;
   /** Txs that the first account has sent. */
   sent(): Promise<number>;
   suspended(name: string): Promise<boolean | undefined>;
@@ -241,6 +243,8 @@ export async function startStageWorld(): Promise<StageWorld> {
       (await plainContract(anvil, contract).queryFilter('FinalizeStage', 0)).map((event) =>
         'args' in event ? event.args[0] : undefined,
       ),
+    mineSlowly: (isSlow) =>
+      isSlow ? anvil.call('evm_setIntervalMining', 1) : anvil.call('evm_setAutomine', true),
     sent: async () =>
       Number(await anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest')),
     suspended: async (name) => (await world.cronJob(name))?.spec.suspend,
