@@ -8,6 +8,7 @@ const api = ['facts', 'nft-facts', 'clients', 'hostile', 'real-answers'];
 const integration = [
   'cut-tables',
   'written-tables',
+  'privileges',
   'generated',
   'nft-start',
   'nft-walk',

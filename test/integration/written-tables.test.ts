@@ -82,35 +82,38 @@ for (const [name, kind] of Object.entries(kinds)) {
         assert.deepEqual(await answersTo(questions), states.get(atTop));
     });
 
-    it('are those of the block before where a write was killed, and the writer stays away', async () => {
-      // A write of tx has many points, and each takes a second.
-      const stride = isThorough ? (name === 'tx' ? 2 : 1) : 5;
-      for (let kill = 0; ; kill += stride) {
-        const { process, replica } = await openBoth();
-        let point = 0;
-        fault = () => {
-          if (point === kill) throw new Error('killed');
-          point += 1;
-        };
-        const isKilled = await process.write(top).then(
-          () => false,
-          () => true,
-        );
-        fault = () => {};
-        if (!isKilled) break;
-        await merge();
-        const state = states.get(await replica.look());
-        assert.ok(state !== undefined);
-        // Also of one that has just started, and has not recovered the tables.
-        const started: Process = await open();
-        const forgetful = await kind.forgetful?.(database, prefix, true);
-        for (const questions of [replica.questions, started.questions, forgetful])
-          if (questions !== undefined)
-            assert.deepEqual(await answersTo(questions), state, `killed at ${kill}`);
-        await started.recover();
-        assert.deepEqual(await answersTo(started.questions), state, `killed at ${kill}`);
-      }
-    });
+    thoroughIt(
+      'are those of the block before where a write was killed, and the writer stays away',
+      async () => {
+        // A write of tx has many points, and each takes a second.
+        const stride = name === 'tx' ? 2 : 1;
+        for (let kill = 0; ; kill += stride) {
+          const { process, replica } = await openBoth();
+          let point = 0;
+          fault = () => {
+            if (point === kill) throw new Error('killed');
+            point += 1;
+          };
+          const isKilled = await process.write(top).then(
+            () => false,
+            () => true,
+          );
+          fault = () => {};
+          if (!isKilled) break;
+          await merge();
+          const state = states.get(await replica.look());
+          assert.ok(state !== undefined);
+          // Also of one that has just started, and has not recovered the tables.
+          const started: Process = await open();
+          const forgetful = await kind.forgetful?.(database, prefix, true);
+          for (const questions of [replica.questions, started.questions, forgetful])
+            if (questions !== undefined)
+              assert.deepEqual(await answersTo(questions), state, `killed at ${kill}`);
+          await started.recover();
+          assert.deepEqual(await answersTo(started.questions), state, `killed at ${kill}`);
+        }
+      },
+    );
 
     thoroughIt('are those of a block where nobody has looked since, however much was written', async () => {
       const { process } = await openBoth();

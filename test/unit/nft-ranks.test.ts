@@ -3,7 +3,7 @@ import type { ItemList } from '../../services/nft/read/items.js';
 import { createRanks } from '../../services/nft/read/ranks.js';
 import type { Reading } from '../../services/nft/read/reader.js';
 
-const list: ItemList = { list: 'collection', scope: 'c', hidden: [] };
+const list = (scope: string): ItemList => ({ list: 'collection', scope, hidden: [] });
 /** A stretch that begins at an id. */
 const stretch = (id_key: string, n: number) => ({ height: 0, id_key, collection: 'c', n });
 
@@ -27,7 +27,8 @@ describe('the ranks of a list of tokens', () => {
         tables: { of: () => 't' },
       }) as unknown as Reading;
     const ranks = createRanks();
-    const enter = async (reading = begin()) => (await ranks.enter(reading, list, 700, false)).anchor?.[1];
+    const enter = async (scope = 'c', reading = begin()) =>
+      (await ranks.enter(reading, list(scope), 700, false)).anchor?.[1];
     rolledBack = true;
     assert.equal(await enter(), 'm1');
     // What was counted then is of neither chain.
@@ -37,8 +38,9 @@ describe('the ranks of a list of tokens', () => {
     // Begun before a rollback, counted after it.
     const early = begin();
     head.rollbacks += 1;
-    assert.equal(await enter(early), 'm3');
-    assert.equal(await enter(), 'm4');
-    assert.equal(await enter(), 'm4');
+    assert.equal(await enter('d', early), 'm3');
+    assert.equal(await enter('d'), 'm4');
+    assert.equal(await enter('d'), 'm4');
+    assert.equal(await enter(), 'm5', 'what was counted before a rollback counts no more');
   });
 });
