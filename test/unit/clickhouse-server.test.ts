@@ -79,4 +79,26 @@ describe('a ClickHouse server', () => {
     await database.close();
     await close();
   });
+
+  it('that is silent, or not there, is unavailable rather than at fault', async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as { port: number };
+    const open = () =>
+      openServer({
+        url: `http://127.0.0.1:${port}`,
+        username: '',
+        password: '',
+        replicated: false,
+        timeout_ms: 200,
+      });
+    for (const state of ['silent', 'gone']) {
+      const database = open();
+      await assert.rejects(database.rows('SELECT 1', {}, { name: 'test' }), DatabaseUnavailable, state);
+      await assert.rejects(database.insert('t', '{}', { name: 'test' }), DatabaseUnavailable, state);
+      await database.close();
+      silent.closeAllConnections();
+      if (silent.listening) await new Promise((resolve) => silent.close(resolve));
+    }
+  });
 });

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
-import { DatabaseUnavailable } from '../../services/common/clickhouse/database.js';
-import { openServer } from '../../services/common/clickhouse/server.js';
 import { loadSettings } from '../../services/common/config.js';
 import { UserError } from '../../services/common/errors.js';
 import { hostPort, reachable } from '../../services/common/listen.js';
@@ -55,29 +52,5 @@ describe('what servers listen on', () => {
     await assert.rejects(serveOps('192.0.2.1', 0, createMetrics(), ready), {
       message: 'nothing can listen on 192.0.2.1:0: this machine has no such address',
     });
-  });
-});
-
-describe('a ClickHouse server', () => {
-  it('that is silent, or not there, is unavailable rather than at fault', async () => {
-    const silent = createServer(() => {});
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const { port } = silent.address() as { port: number };
-    const open = () =>
-      openServer({
-        url: `http://127.0.0.1:${port}`,
-        username: '',
-        password: '',
-        replicated: false,
-        timeout_ms: 200,
-      });
-    for (const state of ['silent', 'gone']) {
-      const database = open();
-      await assert.rejects(database.rows('SELECT 1', {}, { name: 'test' }), DatabaseUnavailable, state);
-      await assert.rejects(database.insert('t', '{}', { name: 'test' }), DatabaseUnavailable, state);
-      await database.close();
-      silent.closeAllConnections();
-      if (silent.listening) await new Promise((resolve) => silent.close(resolve));
-    }
   });
 });

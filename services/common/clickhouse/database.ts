@@ -52,11 +52,11 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** ClickHouse's error code for a query that ran past max_execution_time. */
-export const timeoutExceeded = '159';
+/** ClickHouse's error codes for a query that ran past max_execution_time, and for one that its own `throwIf` has ended. */
+const [timeoutExceeded, thrownIf] = ['159', '395'];
 
-/** ClickHouse's error code for a query that its own `throwIf` has ended. */
-export const thrownIf = '395';
+/** The code that ClickHouse has given an error, or Node the failure to reach it; undefined without one. */
+export const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
 
 /**
  * Rows that an answer needs were replaced by newer ones before it was read; the statement found so itself, by its
@@ -69,6 +69,14 @@ export class Overtaken extends Error {
 /** The query or insert did not finish before its deadline. */
 export class QueryTimeout extends Error {
   override name = 'QueryTimeout';
+}
+
+/** The error of a statement as those who sent it know it, whatever the engine. */
+export function asKnownError(error: unknown, name: string): unknown {
+  const code = codeOf(error);
+  if (code === timeoutExceeded) return new QueryTimeout(`${name} ran out of time`, { cause: error });
+  if (code === thrownIf) return new Overtaken(`${name} was overtaken`, { cause: error });
+  return error;
 }
 
 /** The engine cannot be reached; the same statement may work later. */

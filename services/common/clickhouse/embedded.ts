@@ -2,16 +2,13 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { messageOf, UserError } from '../errors.js';
 import {
+  asKnownError,
   type Database,
-  Overtaken,
   type Params,
   parseLines,
-  QueryTimeout,
   readAll,
   type StatementOptions,
   secondsLeft,
-  thrownIf,
-  timeoutExceeded,
 } from './database.js';
 import { createTurns } from './turns.js';
 
@@ -121,11 +118,4 @@ async function dropLeftovers(client: ClickHouseClient): Promise<void> {
     }
   }
   throw new Error('the embedded ClickHouse does not recover from a failed statement');
-}
-
-function asKnownError(error: unknown, name: string): unknown {
-  const code = (error as { code?: unknown }).code;
-  if (code === timeoutExceeded) return new QueryTimeout(`${name} ran out of time`, { cause: error });
-  if (code === thrownIf) return new Overtaken(`${name} was overtaken`, { cause: error });
-  return error;
 }

@@ -2,17 +2,16 @@ import { Readable } from 'node:stream';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { sleep } from '../lifecycle.js';
 import {
+  asKnownError,
+  codeOf,
   type Database,
   DatabaseUnavailable,
-  Overtaken,
+  type LineFormat,
   type Params,
   parseLines,
-  QueryTimeout,
   readAll,
   type StatementOptions,
   secondsLeft,
-  thrownIf,
-  timeoutExceeded,
 } from './database.js';
 
 /** Node's codes for a server that is not there or went away, and the client's word for one that is silent. */
@@ -77,12 +76,9 @@ export function openServer(options: ServerOptions): Database {
     try {
       return await work(settings);
     } catch (error) {
-      if ((error as { code?: unknown }).code === timeoutExceeded)
-        throw new QueryTimeout(`${statement.name} ran out of time`, { cause: error });
-      if ((error as { code?: unknown }).code === thrownIf)
-        throw new Overtaken(`${statement.name} was overtaken`, { cause: error });
-      const code = String((error as { code?: unknown }).code);
-      if (unreachable.test(code) || unreachable.test(String(error))) {
+      const known = asKnownError(error, statement.name);
+      if (known !== error) throw known;
+      if (unreachable.test(String(codeOf(error))) || unreachable.test(String(error))) {
         throw new DatabaseUnavailable(`${statement.name}: the ClickHouse server does not answer`, {
           cause: error,
         });
@@ -101,6 +97,21 @@ export function openServer(options: ServerOptions): Database {
       return readAll(answer.stream);
     });
 
+  const insertOnce = (
+    table: string,
+    lines: string,
+    statement: StatementOptions,
+    format: LineFormat,
+  ): Promise<void> =>
+    guarded({ ...statement, deadline: undefined }, async (clickhouse_settings) => {
+      const { stream } = await client.exec({
+        query: `INSERT INTO ${table} FORMAT ${format}`,
+        values: Readable.from([lines], { objectMode: false }),
+        clickhouse_settings,
+      });
+      await readAll(stream);
+    });
+
   return {
     command: (sql, params, statement) =>
       guarded(statement, async (clickhouse_settings) => {
@@ -114,18 +125,10 @@ export function openServer(options: ServerOptions): Database {
       if (lines === '') return;
       for (let attempt = 1; ; attempt++) {
         try {
-          await guarded({ ...statement, deadline: undefined }, async (clickhouse_settings) => {
-            const { stream } = await client.exec({
-              query: `INSERT INTO ${table} FORMAT ${format}`,
-              values: Readable.from([lines], { objectMode: false }),
-              clickhouse_settings,
-            });
-            await readAll(stream);
-          });
-          return;
+          return await insertOnce(table, lines, statement, format);
         } catch (error) {
           // Jobs that score write to the same tables: one waits until the quorum has what the other wrote.
-          if ((error as { code?: unknown }).code !== quorumBusy || attempt === quorumAttempts) throw error;
+          if (codeOf(error) !== quorumBusy || attempt === quorumAttempts) throw error;
           await sleep(quorumPause_ms);
         }
       }
