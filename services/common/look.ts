@@ -1,20 +1,34 @@
 import type { Cursor } from './consume.js';
+import { type CutsTable, readCuts } from './cuts.js';
+import type { Head } from './head.js';
 import { createMutex } from './mutex.js';
 
 /** What a process that only serves keeps of tables that another one writes. */
 export interface Looker<Position extends Cursor> {
-  /** How far it shows the tables. */
-  readonly position: () => Position;
-  /** How far the tables are. */
-  readonly read: () => Promise<Position>;
+  /** How far it shows the tables, and how that is moved. */
+  readonly head: Pick<Head<Position>, 'position' | 'advance' | 'cutTo' | 'takeCuts'>;
+  /** How far the tables are, and how many cuts of them have begun and ended. */
+  readonly read: () => Promise<Seen<Position>>;
   /** The blocks between two heights, inclusive, as the tables have them. */
   readonly hashes: (from: number, to: number) => Promise<readonly Cursor[]>;
   /** Whether the tables lost something though their last block is the same. */
   readonly hasLost?: (before: Position, now: Position) => boolean;
-  /** Shows more. */
-  readonly advance: (position: Position) => void;
-  /** Shows them after a rollback. */
-  readonly cutTo: (position: Position) => void;
+}
+
+/** What a look at tables has read. */
+export interface Seen<Position> {
+  readonly position: Position;
+  /** See `cuts.ts`. */
+  readonly cuts: number;
+}
+
+/** Reads how far tables are whose cuts are counted by `cuts.ts`. */
+export async function readWithCuts<Position>(
+  cuts: CutsTable,
+  position: () => Promise<Position>,
+): Promise<Seen<Position>> {
+  const [counted, read] = await Promise.all([readCuts(cuts), position()]);
+  return { position: read, cuts: counted };
 }
 
 /**
@@ -22,23 +36,27 @@ export interface Looker<Position extends Cursor> {
  * rollback. One look at a time: of two that cross, the one that read first would end last and
  * take the head back. Those who ask while one is under way share the next.
  */
-export function createLook<Position extends Cursor>(looker: Looker<Position>): () => Promise<void> {
+export function createLook<Position extends Cursor>({
+  head,
+  ...looker
+}: Looker<Position>): () => Promise<void> {
   const exclusive = createMutex();
   let next: Promise<void> | undefined;
   return () => {
     // A mutex never begins at once, so that `next` is set before.
     next ??= exclusive(async () => {
       next = undefined;
-      const before = looker.position();
-      const now = await looker.read();
+      const before = head.position;
+      const { position: now, cuts } = await looker.read();
+      head.takeCuts(cuts);
       if (now.hash === before.hash) {
-        if (looker.hasLost?.(before, now)) looker.cutTo(now);
-        else looker.advance(now);
+        if (looker.hasLost?.(before, now)) head.cutTo(now);
+        else head.advance(now);
         return;
       }
       const [same] = before.height === 0 ? [before] : await looker.hashes(before.height, before.height);
-      if (same?.hash === before.hash) looker.advance(now);
-      else looker.cutTo(now);
+      if (same?.hash === before.hash) head.advance(now);
+      else head.cutTo(now);
     });
     return next;
   };

@@ -9,25 +9,30 @@ function world() {
   let shown = { height: 0, hash: '', changes: 0 };
   const told: string[] = [];
   const look = createLook({
-    position: () => shown,
+    head: {
+      get position() {
+        return shown;
+      },
+      advance: (now) => {
+        shown = now;
+        told.push(`advance ${now.height}`);
+      },
+      cutTo: (now) => {
+        shown = now;
+        told.push(`cut ${now.height}`);
+      },
+      takeCuts: () => {},
+    },
     read: async () => {
       const now = { height: blocks.length, hash: blocks.at(-1) ?? '', changes };
       const wait = slow;
       slow = undefined;
       await wait;
-      return now;
+      return { position: now, cuts: 0 };
     },
     hashes: async (from, to) =>
       blocks.slice(from - 1, to).map((hash, index) => ({ height: from + index, hash })),
     hasLost: (before, now) => now.changes < before.changes,
-    advance: (now) => {
-      shown = now;
-      told.push(`advance ${now.height}`);
-    },
-    cutTo: (now) => {
-      shown = now;
-      told.push(`cut ${now.height}`);
-    },
   });
   return {
     look,

@@ -1,6 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
-import { readCuts } from '../../common/cuts.js';
-import { createLook } from '../../common/look.js';
+import { createLook, readWithCuts } from '../../common/look.js';
 import { readCursor, readHashes } from '../store/cursor.js';
 import type { Tables } from '../store/tables.js';
 import type { Head } from './head.js';
@@ -16,18 +15,12 @@ export interface Looks {
 /** Makes the looks for a head. */
 export function lookOf(database: Database, tables: Tables, head: Head): Looks {
   const atChain = createLook({
-    position: () => head.position,
-    read: async () => {
-      const [cuts, now] = await Promise.all([
-        readCuts({ database, table: tables.of('cuts'), name: 'nft.cuts' }),
+    head,
+    read: () =>
+      readWithCuts({ database, table: tables.of('cuts'), name: 'nft.cuts' }, () =>
         readCursor(database, tables),
-      ]);
-      head.takeCuts(cuts);
-      return now;
-    },
+      ),
     hashes: (from, to) => readHashes(database, tables, from, to),
-    advance: head.advance,
-    cutTo: head.cutTo,
   });
   let version = 0;
   return {

@@ -1,6 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
-import { readCuts } from '../../common/cuts.js';
-import { createLook } from '../../common/look.js';
+import { createLook, readWithCuts } from '../../common/look.js';
 import { readHashes, readPosition } from '../store/cursor.js';
 import type { Tables } from '../store/tables.js';
 import type { Head } from './head.js';
@@ -8,18 +7,12 @@ import type { Head } from './head.js';
 /** Makes what keeps a head as the tables have it, where another process writes them: one look. */
 export const lookOf = (database: Database, tables: Tables, head: Head): (() => Promise<void>) =>
   createLook({
-    position: () => head.position,
-    read: async () => {
-      const [cuts, now] = await Promise.all([
-        readCuts({ database, table: tables.of('cuts'), name: 'richlist.cuts' }),
+    head,
+    read: () =>
+      readWithCuts({ database, table: tables.of('cuts'), name: 'richlist.cuts' }, () =>
         readPosition(database, tables),
-      ]);
-      head.takeCuts(cuts);
-      return now;
-    },
+      ),
     hashes: (from, to) => readHashes(database, tables, from, to),
     // A heal that a crash has taken back: balances at past heights are others again.
     hasLost: (before, now) => now.last_ord < before.last_ord,
-    advance: head.advance,
-    cutTo: head.cutTo,
   });

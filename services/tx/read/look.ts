@@ -8,13 +8,7 @@ import type { Head } from './head.js';
 /** Makes what keeps a head as the tables have it, where another process writes them: one look. */
 export const lookOf = (database: Database, tables: Tables, head: Head): (() => Promise<void>) =>
   createLook({
-    position: () => head.position,
-    read: async () => {
-      const { position, cuts } = await readTip(database, tables);
-      head.takeCuts(cuts);
-      return position;
-    },
+    head,
+    read: () => readTip(database, tables),
     hashes: (from, to) => readHashes(database, tables, from, to),
-    advance: head.advance,
-    cutTo: head.cutTo,
   });
