@@ -253,6 +253,21 @@ describe('T2: a release, where pods only pretend', function () {
     await ask(plane, 'DELETE', `${programs}/unrelated`);
   });
 
+  it('tells of programs that nobody can let go once the operator is off', async () => {
+    const { spec } = await renderedProgram();
+    const kept = { name: 'kept', finalizers: ['vip.weft.dev/drain'] };
+    const body = { apiVersion: 'vip.weft.dev/v1alpha1', kind: 'ScoringProgram', metadata: kept, spec };
+    assert.equal((await ask(plane, 'POST', programs, body)).status, 201);
+    const off = ['--namespace', namespace, '--set', 'scoringOperator.enabled=false', '--dry-run=server'];
+    const notes = await succeed('upgrade', 'weft', chart, ...values(minimal), ...off);
+    assert.match(notes, /The scoring operator is off, and these programs are in this namespace: kept\./);
+    const freed = { metadata: { finalizers: [] } };
+    await ask(plane, 'PATCH', `${programs}/kept`, freed, 'application/merge-patch+json');
+    await ask(plane, 'DELETE', `${programs}/kept`);
+    const clean = await succeed('upgrade', 'weft', chart, ...values(minimal), ...off);
+    assert.doesNotMatch(clean, /The scoring operator is off/);
+  });
+
   it("touches no program of that name which is somebody else's", async () => {
     const { spec } = JSON.parse(JSON.stringify(await renderedProgram()));
     const body = {

@@ -5,7 +5,7 @@ import { render, valuesFile, writeValues } from '../support/chart/helm.js';
 import { type ControlPlane, controlPlane } from '../support/kubernetes/control-plane.js';
 import { ask } from '../support/kubernetes/raw.js';
 
-/** What somebody may do, as `verb group/resource`. */
+/** What somebody may do, as `verb group/resource`, and a name after it where only one may be touched. */
 const ofPrograms = [
   ...['get', 'list', 'watch', 'patch'].map((verb) => `${verb} vip.weft.dev/scoringprograms`),
   ...['get', 'list', 'watch', 'create', 'patch', 'delete'].map((verb) => `${verb} batch/cronjobs`),
@@ -14,7 +14,14 @@ const ofPrograms = [
   'get /configmaps',
   ...['get', 'list', 'create', 'patch'].map((verb) => `${verb} events.k8s.io/events`),
 ];
-const ofLeases = ['get', 'create', 'update'].map((verb) => `${verb} coordination.k8s.io/leases`);
+const leases = 'coordination.k8s.io/leases';
+const ofLeader = (name = 'weft-scoring-operator') => [
+  `create ${leases}`,
+  ...['get', 'update'].map((verb) => `${verb} ${leases} ${name}`),
+];
+const ofSigners = ['get', 'update'].map((verb) => `${verb} ${leases}`);
+/** Jobs may touch every Lease there. */
+const ofJobs = [...ofLeader(), ...ofSigners];
 /** What nobody of the release may do anywhere. */
 const never = [
   ...['get', 'list', 'watch'].map((verb) => `${verb} /secrets`),
@@ -60,7 +67,8 @@ describe('T1: rights of the operator and of its Jobs', function () {
   async function allowed(account: string, namespace: string, all: readonly string[]): Promise<string[]> {
     const may: string[] = [];
     for (const one of all) {
-      const [, verb, group, resource, subresource] = /^(\S+) ([^/]*)\/([^/]+)(?:\/(.+))?$/.exec(one) ?? [];
+      const [, verb, group, resource, subresource, name] =
+        /^(\S+) ([^/]*)\/([^/ ]+)(?:\/(\S+))?(?: (\S+))?$/.exec(one) ?? [];
       const { body } = await ask(plane, 'POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
         spec: {
           user: `system:serviceaccount:${account}`,
@@ -68,32 +76,32 @@ describe('T1: rights of the operator and of its Jobs', function () {
             ...['system:serviceaccounts', 'system:authenticated'],
             `system:serviceaccounts:${account.split(':')[0]}`,
           ],
-          resourceAttributes: { namespace, verb, group, resource, subresource },
+          resourceAttributes: { namespace, verb, group, resource, subresource, name },
         },
       });
       if (body.status.allowed) may.push(one);
     }
     return may;
   }
-  const everything = [...ofPrograms, ...ofLeases, ...never];
+  const everything = [...ofPrograms, ...ofLeader(), ...ofSigners, ...never];
   const expectRights = async (account: string, namespace: string, wanted: readonly string[]) =>
     assert.deepEqual(await allowed(account, namespace, everything), wanted, `${account} in ${namespace}`);
 
   it('end at the namespace of the release', async () => {
     await grant({});
-    await expectRights(`${home}:weft-scoring-operator`, home, [...ofPrograms, ...ofLeases]);
+    await expectRights(`${home}:weft-scoring-operator`, home, [...ofPrograms, ...ofLeader()]);
     await expectRights(`${home}:weft-scoring-operator`, far, []);
-    await expectRights(`${home}:weft-scoring-job`, home, ofLeases);
+    await expectRights(`${home}:weft-scoring-job`, home, ofJobs);
     await expectRights(`${home}:weft`, home, []);
   });
 
   it('end at the namespaces that are named, of which the own one need not be one', async () => {
     await grant({ watchNamespaces: [far] });
     const operator = `${home}:weft-scoring-operator`;
-    await expectRights(operator, home, ofLeases);
+    await expectRights(operator, home, ofLeader());
     await expectRights(operator, far, ofPrograms);
     await expectRights(operator, other, []);
-    await expectRights(`${far}:weft-scoring-job`, home, ofLeases);
+    await expectRights(`${far}:weft-scoring-job`, home, ofJobs);
     await expectRights(`${far}:weft-scoring-job`, far, []);
     await expectRights(`${home}:weft-scoring-job`, home, []);
   });
@@ -101,18 +109,25 @@ describe('T1: rights of the operator and of its Jobs', function () {
   it('reach the Leases of signers where they are told to be', async () => {
     await grant({ watchNamespaces: [home, far], jobLeaseNamespace: other });
     for (const where of [home, far]) {
-      await expectRights(`${where}:weft-scoring-job`, other, ofLeases);
+      await expectRights(`${where}:weft-scoring-job`, other, ofJobs);
       await expectRights(`${where}:weft-scoring-job`, where, []);
     }
     await expectRights(`${home}:weft-scoring-operator`, other, []);
   });
 
+  it('are those to one Lease of its own, whatever its name', async () => {
+    await grant({ settings: { LEADER_LEASE_NAME: 'leader-a' } });
+    const account = `${home}:weft-scoring-operator`;
+    const [before, after] = [ofLeader(), ofLeader('leader-a')];
+    assert.deepEqual(await allowed(account, home, [...before, ...after]), [`create ${leases}`, ...after]);
+  });
+
   it('reach all namespaces, of which only its own has its Lease', async () => {
     await grant({ watchAllNamespaces: true, watchNamespaces: [far] });
     const operator = `${home}:weft-scoring-operator`;
-    await expectRights(operator, home, [...ofPrograms, ...ofLeases]);
+    await expectRights(operator, home, [...ofPrograms, ...ofLeader()]);
     for (const where of [far, other]) await expectRights(operator, where, ofPrograms);
-    await expectRights(`${far}:weft-scoring-job`, home, ofLeases);
+    await expectRights(`${far}:weft-scoring-job`, home, ofJobs);
     await expectRights(`${other}:weft-scoring-job`, home, []);
   });
 

@@ -83,16 +83,76 @@ describe('T0: values', () => {
     });
     assert.deepEqual(idle, []);
   });
+
+  it('do something below every component that takes them', async function () {
+    this.timeout(300_000);
+    const objectsOf = async (values: unknown): Promise<Map<string, string>> =>
+      byComponent(await renderTextAside([everything, writeValues(values)]));
+    const before = await objectsOf({});
+    const taken = componentsWithValues();
+    const names = [...new Set(taken.flatMap((one) => one.takes))];
+    assert.ok(names.length > 30);
+    const idle: string[] = [];
+    await forEach(names, async (name) => {
+      const takers = taken.filter(({ takes }) => takes.includes(name));
+      const tried = leaves.find(({ path }) => path[0] === 'defaults' && path[1] === name) as Leaf;
+      const [, ...inner] = tried.path;
+      const values = takers.map(({ path }) => {
+        const { to, beside = {} } = changeOf({ ...tried, path: [...path, ...inner] }, tried.path);
+        return [writeValues(beside), writeValues(only([...path, ...inner], to))];
+      });
+      const after = byComponent(await renderTextAside([everything, ...values.flat()]));
+      for (const { path, components } of takers)
+        if (components.every((one) => before.get(one) === after.get(one)))
+          idle.push([...path, name].join('.'));
+    });
+    assert.deepEqual(idle, []);
+  });
 });
+
+/** A place in values where those of components stand, whose objects they concern, and the names that it takes. */
+interface Taker {
+  readonly path: readonly string[];
+  readonly components: readonly string[];
+  readonly takes: readonly string[];
+}
+
+/** Each kind of component, with the names of `defaults` that the schema lets it have. */
+function componentsWithValues(): Taker[] {
+  const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8'));
+  const places = {
+    'services.tx.ingest': ['tx-ingest'],
+    'services.nft': ['nft-ingest', 'nft'],
+    'services.richlist.serve': ['richlist'],
+    gateway: ['gateway'],
+    scoringOperator: ['scoring-operator'],
+  };
+  return Object.entries(places).map(([place, components]) => {
+    const path = place.split('.');
+    const { properties } = path.reduce((inner, name) => inner.properties[name], schema);
+    const takes = Object.keys(properties).filter((name) => schema.definitions[`component.${name}`]);
+    return { path, components, takes };
+  });
+}
+
+/** What is rendered for each component, as text. */
+function byComponent(text: string): Map<string, string> {
+  const objects = new Map<string, string>();
+  for (const document of text.replaceAll(/checksum\/.*/g, '').split('\n---\n')) {
+    const component = /^ {4}app\.kubernetes\.io\/component: (\S+)$/m.exec(document)?.[1] ?? '';
+    objects.set(component, (objects.get(component) ?? '') + document);
+  }
+  return objects;
+}
 
 /** How values are tried beside the least that is needed. */
 const triedBy = (values: unknown): string[] => [
   ...['template', 'weft', chart, '--values', minimal, '--values', writeValues(values)],
 ];
 
-/** Another value of the same kind. */
-function changeOf({ path, value }: Leaf): Change {
-  const told = changes[path.join('.')];
+/** Another value of the same kind. @param as where the same value stands that changes.ts tells of */
+function changeOf({ path, value }: Leaf, as: readonly string[] = path): Change {
+  const told = changes[path.join('.')] ?? changes[as.join('.')];
   if (told !== undefined) return told;
   if (typeof value === 'boolean') {
     const now = path.reduce(

@@ -88,12 +88,17 @@ export const componentProperties: Readonly<Record<string, Schema>> = Object.from
   Object.keys(componentSchemas).map((name) => [name, ref(`component.${name}`)]),
 );
 
-/** What does not make sense for a process of which there must be only one. */
-const ofMany = ['autoscaling', 'pdb', 'strategy', 'topologySpreadConstraints'];
+const componentWithout = (...names: readonly string[]): Readonly<Record<string, Schema>> =>
+  Object.fromEntries(Object.entries(componentProperties).filter(([name]) => !names.includes(name)));
 
-const ingestProperties = Object.fromEntries(
-  Object.entries(componentProperties).filter(([name]) => !ofMany.includes(name)),
-);
+/** Of a process of which there must be only one. */
+const ingestProperties = componentWithout('autoscaling', 'pdb', 'strategy', 'topologySpreadConstraints');
+
+/** Of a process that serves no gRPC calls. */
+const httpProperties = componentWithout('maxConnectionAgeMs');
+
+/** Of one of which a single process works while the others wait. */
+const leaderProperties = componentWithout('maxConnectionAgeMs', 'autoscaling');
 
 const settings = (name: string): Schema => ref(`${name}Settings`);
 const replicas = integer(0);
@@ -112,7 +117,7 @@ export function indexerSchema(name: string, hasSwitch: boolean): Schema {
 
 /** The gateway. */
 export const gatewaySchema: Schema = strict({
-  ...componentProperties,
+  ...httpProperties,
   settings: settings('gateway'),
   replicas,
   service: strict({
@@ -178,7 +183,7 @@ const ofJobs = [
 
 /** The scoring operator. */
 export const operatorSchema: Schema = strict({
-  ...componentProperties,
+  ...leaderProperties,
   enabled: { type: ['boolean', 'null'] },
   replicas,
   settings: settings('scoringOperator'),

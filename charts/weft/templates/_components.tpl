@@ -1,8 +1,8 @@
 {{/*
 All components of the release as a map in YAML, by name. Each has: service (whose program it runs), role (ingest, serve
 or none), main (the program), port and portName (what it is called at), health (its name for gRPC health; empty: it is
-asked over HTTP), isOne (there must be only one process), account, and values (its own, over those of the service, over
-the defaults).
+asked over HTTP), isOne (there must be only one process), scales (more processes do more), account, and values (its own,
+over those of the service, over the defaults).
 */}}
 {{- define "weft.components" -}}
 {{- $all := dict -}}
@@ -20,6 +20,7 @@ the defaults).
       {{- $_ := set $component "portName" "grpc" -}}
       {{- $_ := set $component "health" $service -}}
       {{- $_ := set $component "isOne" (eq $role "ingest") -}}
+      {{- $_ := set $component "scales" (eq $role "serve") -}}
       {{- $_ := set $component "account" $account -}}
       {{- $_ := set $component "values" $values -}}
       {{- $_ := set $all (eq $role "ingest" | ternary (printf "%s-ingest" $service) $service) $component -}}
@@ -27,10 +28,10 @@ the defaults).
   {{- end -}}
 {{- end -}}
 {{- $values := mergeOverwrite (deepCopy .Values.defaults) (omit .Values.gateway "ingress" "route" | deepCopy) -}}
-{{- $_ := set $all "gateway" (dict "service" "gateway" "role" "" "main" "dist/services/gateway/main.js" "port" 8080 "portName" "http" "health" "" "isOne" false "account" $account "values" $values) -}}
+{{- $_ := set $all "gateway" (dict "service" "gateway" "role" "" "main" "dist/services/gateway/main.js" "port" 8080 "portName" "http" "health" "" "isOne" false "scales" true "account" $account "values" $values) -}}
 {{- if include "weft.hasOperator" . -}}
   {{- $values := mergeOverwrite (deepCopy .Values.defaults) (omit .Values.scoringOperator "enabled" "rbac" "serviceAccount" "jobServiceAccount" "jobs" "watchNamespaces" "watchAllNamespaces" "jobLeaseNamespace" | deepCopy) -}}
-  {{- $_ := set $all "scoring-operator" (dict "service" "scoring-operator" "role" "" "main" "dist/services/scoring-operator/main.js" "port" 0 "portName" "" "health" "" "isOne" false "account" (include "weft.operatorAccountName" .) "values" $values) -}}
+  {{- $_ := set $all "scoring-operator" (dict "service" "scoring-operator" "role" "" "main" "dist/services/scoring-operator/main.js" "port" 0 "portName" "" "health" "" "isOne" false "scales" false "account" (include "weft.operatorAccountName" .) "values" $values) -}}
 {{- end -}}
 {{- toYaml $all -}}
 {{- end -}}
@@ -42,7 +43,7 @@ dns:///{{ include "weft.fullname" .root }}-{{ .name }}:{{ .port }}
 
 {{/* Whether a component is to have no pod at all. Argument: a component. */}}
 {{- define "weft.isPaused" -}}
-{{- if or .isOne (not .values.autoscaling.enabled) -}}
+{{- if not (and .scales .values.autoscaling.enabled) -}}
 {{- if eq (int .values.replicas) 0 }}true{{ end -}}
 {{- end -}}
 {{- end -}}
@@ -50,7 +51,7 @@ dns:///{{ include "weft.fullname" .root }}-{{ .name }}:{{ .port }}
 {{/* Whether a component can have more than one pod. Argument: a component. */}}
 {{- define "weft.isMany" -}}
 {{- if not .isOne -}}
-{{- if .values.autoscaling.enabled -}}
+{{- if and .scales .values.autoscaling.enabled -}}
 {{- if gt (int .values.autoscaling.maxReplicas) 1 }}true{{ end -}}
 {{- else if gt (int .values.replicas) 1 }}true{{ end -}}
 {{- end -}}

@@ -140,6 +140,26 @@ Argument: root, suffix, namespace.
 {{- default (printf "%s-clickhouse" (include "weft.fullname" .)) .Values.clickhouse.existingSecret -}}
 {{- end -}}
 
+{{/* Who takes ClickHouse from `clickhouse`, having no Secret of its own: by the value that would name one. A list in YAML. */}}
+{{- define "weft.clickhouseUsers" -}}
+{{- $users := list -}}
+{{- range $name, $component := include "weft.components" . | fromYaml -}}
+{{- if and (ne $name "gateway") (not $component.values.clickhouseSecret) -}}
+{{- $path := empty $component.role | ternary "scoringOperator" (printf "services.%s.%s" $component.service $component.role) -}}
+{{- $users = append $users (printf "%s.clickhouseSecret" $path) -}}
+{{- end -}}
+{{- end -}}
+{{- if and (has .Values.migrations.mode (list "hook" "job")) (not .Values.migrations.clickhouseSecret) -}}
+{{- $users = append $users "migrations.clickhouseSecret" -}}
+{{- end -}}
+{{- $jobs := list -}}
+{{- range include "weft.programs" . | fromYaml }}{{ if not .clickhouse }}{{ $jobs = append $jobs . }}{{ end }}{{ end -}}
+{{- if and $jobs (not .Values.scoringOperator.jobs.clickhouseSecret) -}}
+{{- $users = append $users "scoringOperator.jobs.clickhouseSecret" -}}
+{{- end -}}
+{{- toYaml $users -}}
+{{- end -}}
+
 {{/* ScoringPrograms as a map in YAML; null takes away one that an earlier values file has. */}}
 {{- define "weft.programs" -}}
 {{- $programs := dict -}}

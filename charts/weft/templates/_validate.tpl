@@ -20,7 +20,7 @@
     {{- if get $clickhouse . }}{{ $mistakes = append $mistakes (printf "clickhouse.%s is set, and so is clickhouse.existingSecret: only one of them" .) }}{{ end -}}
   {{- end -}}
 {{- else if not $clickhouse.url -}}
-  {{- $mistakes = append $mistakes "clickhouse.url is not set: http(s) URL of a ClickHouse server, such as http://clickhouse:8123 (or clickhouse.existingSecret)" -}}
+  {{- with include "weft.clickhouseUsers" . | fromYamlArray }}{{ $mistakes = append $mistakes (printf "clickhouse.url is not set: http(s) URL of a ClickHouse server, such as http://clickhouse:8123 (or clickhouse.existingSecret, or all of %s)" (join ", " .)) }}{{ end -}}
 {{- end -}}
 {{- if and (include "weft.hasRichlist" .) (ne $vm "evm") }}{{ $mistakes = append $mistakes (printf "services.richlist.enabled is true, but chain.vm is %s: only EVM rollups have a rich list" $vm) }}{{ end -}}
 {{- $hasOperator := include "weft.hasOperator" . -}}
@@ -66,7 +66,7 @@
   {{- with $values.terminationGracePeriodSeconds -}}
     {{- if lt (int64 .) (int64 $least) }}{{ $mistakes = append $mistakes (printf "terminationGracePeriodSeconds of %s is %v: drainMs and shutdownGraceMs take %d seconds" $name . $least) }}{{ end -}}
   {{- end -}}
-  {{- if and $values.autoscaling.enabled (not $component.isOne) -}}
+  {{- if and $values.autoscaling.enabled $component.scales -}}
     {{- $scaling := $values.autoscaling -}}
     {{- if gt (int $scaling.minReplicas) (int $scaling.maxReplicas) }}{{ $mistakes = append $mistakes (printf "autoscaling.minReplicas of %s is above maxReplicas" $name) }}{{ end -}}
     {{- if and $scaling.keda.enabled (not $scaling.keda.triggers) }}{{ $mistakes = append $mistakes (printf "autoscaling.keda.triggers of %s is empty" $name) }}{{ end -}}
