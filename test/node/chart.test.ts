@@ -193,7 +193,8 @@ describe('the chart on a real node', function () {
     await helm('test', release, '--timeout', '3m');
   });
 
-  it('fails no request while every pod is replaced', async () => {
+  /** Asks all the while something is done, and for a little while after. @returns how often each answer came */
+  async function answersDuring(work: () => Promise<unknown>): Promise<Record<string, number>> {
     const answers: Record<string, number> = {};
     let isOver = false;
     const paths = [
@@ -213,20 +214,39 @@ describe('the chart on a real node', function () {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     });
-    const before = (await kubectl('get', 'pods', '-o', 'name')).trim().split('\n');
-    await helm(
+    try {
+      await work();
+      // Those of before end after their calls.
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+    } finally {
+      isOver = true;
+      await Promise.all(load);
+    }
+    return answers;
+  }
+
+  /** Names of the gateway's pods. */
+  const gateways = async (): Promise<string[]> =>
+    (await kubectl('get', 'pods', '-o', 'name')).split('\n').filter((name) => name.includes('gateway'));
+
+  for (const [title, ...args] of [
+    [
+      'fails no request while every pod is replaced',
       ...['upgrade', release, join(packageRoot, 'charts/weft'), '-f', join(folder, 'values.json')],
-      ...['--set', 'defaults.podAnnotations.round=two', '--wait', '--timeout', '8m'],
-    );
-    // Those of before end after their calls.
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
-    isOver = true;
-    await Promise.all(load);
-    const left = (await kubectl('get', 'pods', '-o', 'name')).split('\n');
-    for (const name of before.filter((one) => one.includes('gateway'))) assert.ok(!left.includes(name), name);
-    assert.deepEqual(Object.keys(answers), ['200'], JSON.stringify(answers));
-    assert.ok((answers['200'] ?? 0) > 100, JSON.stringify(answers));
-  });
+      ...['--set', 'defaults.podAnnotations.round=two'],
+    ],
+    ['fails none while the release is rolled back, and loses nothing', 'rollback', release, '1'],
+  ] as const)
+    it(title, async () => {
+      const before = await gateways();
+      const answers = await answersDuring(() => helm(...args, '--wait', '--timeout', '8m'));
+      const left = await gateways();
+      for (const name of before) assert.ok(!left.includes(name), name);
+      assert.deepEqual(Object.keys(answers), ['200'], JSON.stringify(answers));
+      assert.ok((answers['200'] ?? 0) > 100, JSON.stringify(answers));
+      assert.equal(await totalOfTxs(), early.length);
+      await kubectl('get', 'scoringprogram', 'points');
+    });
 
   it('loses nothing when the consumer of txs is killed', async () => {
     const field = (path: string): Promise<string> =>
