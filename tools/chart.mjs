@@ -11,6 +11,7 @@ const tools = ['helm', 'helm-unittest', 'helm-docs', 'kubeconform', 'kwok', 'pro
 runSuite({
   name: 'chart',
   timeout_ms: 180_000,
+  jobs: 2,
   build: () => ({
     ...Object.fromEntries(
       tools.map((name) => [`WEFT_${name.replace('-', '_').toUpperCase()}`, join(programs[name](), name)]),

@@ -22,7 +22,7 @@ const sampled = [...api.map((name) => `api/${name}`), ...integration.map((name) 
 
 runMocha(
   [
-    ...['--parallel', '--jobs', '2', '--timeout', '240000'],
+    ...['--parallel', '--jobs', '4', '--timeout', '240000'],
     ...(process.argv.length > 2
       ? process.argv.slice(2)
       : ['thorough/**/*', ...sampled].map((files) => `dist/test/${files}.test.js`)),

@@ -115,6 +115,7 @@ describe('stages in a cluster', function () {
     world.inStage(6n);
     await create('pair-a');
     await create('pair-b');
+    const from = await world.sent();
     const [a, b] = [await world.startJob('pair-a-score'), await world.startJob('pair-b-score')];
     const lease = leaseName(world.chain_id, world.anvil.accounts[0]!.address);
     const holders = new Set<string>();
@@ -127,14 +128,14 @@ describe('stages in a cluster', function () {
     await world.ends(a, 'Complete');
     await world.ends(b, 'Complete');
     clearInterval(watching);
-    const both = [...world.podsOf(a), ...world.podsOf(b)];
-    assert.equal(both.length, 2);
-    for (const { name } of both)
+    // On a busy machine a pod may lose its Lease, and have a successor.
+    for (const job of [a, b]) {
+      const name = world.podsOf(job).at(-1)?.name ?? '';
       assert.ok(holders.has(name), `${name} never held the Lease: ${[...holders]}`);
-    assert.ok(
-      both.some((pod) => /held by another/.test(pod.output())),
-      'neither had to wait',
-    );
+    }
+    const said = [...world.podsOf(a), ...world.podsOf(b)].map((pod) => pod.output());
+    assert.match(said.join('\n'), /held by another/, 'neither had to wait');
+    assert.ok((await world.sent()) <= from + 24, 'what was written was not written again');
   });
 
   it('a key of another account, and a program that cannot be, fail at once', async () => {

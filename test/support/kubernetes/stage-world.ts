@@ -128,7 +128,7 @@ export async function startStageWorld(): Promise<StageWorld> {
     LEADER_LEASE_SECONDS: '60',
   });
   // Few scores in a tx, so that there is a middle.
-  const kubelet = startKubelet(space, { TX_MAX_SCORES: '6', LEASE_SECONDS: '6', LOG_LEVEL: 'debug' });
+  const kubelet = startKubelet(space, { TX_MAX_SCORES: '6', LEASE_SECONDS: '15', LOG_LEVEL: 'debug' });
   await eventually(() => operator.ready(), 'the operator', 60_000);
   let made = 0;
 
