@@ -6,8 +6,6 @@ import { runSuite } from './go/suite.mjs';
 runSuite({
   name: 'kubernetes',
   timeout_ms: 120_000,
-  // They wait for most of their time.
-  jobs: 3,
   build: () => ({ KUBEBUILDER_ASSETS: process.env.KUBEBUILDER_ASSETS || programs['control-plane']() }),
   hint: `. Without it there is no control plane. Or put the programs etcd, kube-apiserver
 and kube-controller-manager into a folder and name it in KUBEBUILDER_ASSETS.`,

@@ -1,13 +1,13 @@
 import { type RecordingName, recordings } from './facts.js';
 
 /**
- * Whether lists are gone through whole: in the thorough suite. `npm test` takes a sample of
+ * Whether lists are gone through whole: in test:thorough and test:whole. `npm test` takes a sample of
  * what differs in nothing but its values, so that it stays a matter of minutes.
  */
 export const isThorough = process.env['WEFT_TEST_THOROUGH'] === '1';
 
 /**
- * All recordings in the thorough suite; else those that a file has chosen. Files choose
+ * All recordings in test:whole; else those that a file has chosen. Files choose
  * differently, so that `npm test` looks at each from several sides.
  */
 export const chosen = (...names: readonly RecordingName[]): readonly RecordingName[] =>
@@ -18,7 +18,7 @@ export const thoroughIt: (title: string, test: Mocha.AsyncFunc) => void = isThor
   ? (title, test) => void it(title, test)
   : () => {};
 
-/** Everything in the thorough suite; else at most so many, spread over the list, with the first and the last. */
+/** Everything in test:thorough and test:whole; else at most so many, spread over the list, with the first and the last. */
 export function sampled<T>(items: readonly T[], most: number): readonly T[] {
   if (isThorough || items.length <= most) return items;
   const step = (items.length - 1) / (most - 1);
