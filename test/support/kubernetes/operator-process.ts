@@ -36,7 +36,7 @@ export async function startOperatorProcess(
       KUBERNETES_OPERATOR: 'true',
       KUBERNETES_NAMESPACE: name,
       JOB_IMAGE: 'registry.example/weft:test',
-      LEADER_LEASE_SECONDS: '4',
+      LEADER_LEASE_SECONDS: '8',
       RELIST_SECONDS: '10',
       OPS_PORT: String(port),
       DATA_DIR: join(plane.folder, `operator-${port}`),
