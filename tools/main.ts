@@ -1,4 +1,4 @@
-import { TryAgainError, UserError } from '../services/common/errors.js';
+import { AccessDenied, TryAgainError, UserError } from '../services/common/errors.js';
 import { isMainModule } from '../services/common/paths.js';
 
 /** A command: what it is for, and how to run it. Its code is loaded only when it is wanted. */
@@ -101,7 +101,10 @@ export async function main(args: string[], takeSignals: () => void): Promise<voi
       process.stderr.write(`${error.message}\n`);
       process.exit(75);
     }
-    const own = error instanceof UserError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
+    const own =
+      error instanceof UserError ||
+      error instanceof AccessDenied ||
+      (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
     process.stderr.write(`${own ? (error as Error).message : (error as Error).stack}\n`);
     process.exit(1);
   }

@@ -33,6 +33,14 @@ export class TryAgainError extends Error {
   override name = 'TryAgainError';
 }
 
+/**
+ * The account of ClickHouse has not been granted what a statement needs, which the message names. A command prints that; a
+ * service tries again, since an administrator may grant it meanwhile.
+ */
+export class AccessDenied extends Error {
+  override name = 'AccessDenied';
+}
+
 /** The text of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

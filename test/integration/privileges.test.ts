@@ -5,8 +5,6 @@ import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { readFacts } from '../support/facts.js';
-import { connectReindex } from '../support/reindex.js';
-import { thoroughIt } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
 import { withPrivileges } from '../support/statements.js';
 
@@ -75,42 +73,6 @@ describe('with accounts of ClickHouse that may do no more than they have to', fu
     assert.deepEqual(refused, []);
     assert.deepEqual([...used], ['SELECT']);
   });
-
-  thoroughIt(
-    'what rebuilds tables makes and alters those that it builds, and drops what they have replaced',
-    async () => {
-      const own = (service: string): RegExp => new RegExp(`\\b${prefix}_${service}_g\\d+\\b`);
-      for (const service of ['nft', 'tx', 'richlist'] as const) {
-        const made: string[] = [];
-        const { database: noted, used } = withPrivileges(database, [
-          ...(['SELECT', 'INSERT', 'ALTER DELETE', 'ALTER TABLE'] as const),
-          ...(['CREATE DATABASE', 'CREATE TABLE', 'DROP DATABASE', 'DROP TABLE'] as const),
-        ]);
-        const watched: Database = {
-          ...noted,
-          command: (sql, params, options) => {
-            if (/^\s*(CREATE|DROP|ALTER)\b/.test(sql) && !/DELETE WHERE/.test(sql)) made.push(sql);
-            return noted.command(sql, params, options);
-          },
-        };
-        const stack = await startStack(node, {
-          env: { ...env, REINDEX_KEEP_MS: '0', REINDEX_PERCENT: '100' },
-          database: watched,
-        });
-        await stack.reaches(node.tip(), true);
-        const reindex = connectReindex(stack.addresses[service]);
-        const told = await reindex.rebuild(1);
-        assert.ok(told.length > 0);
-        reindex.close();
-        await stack.stop();
-        assert.ok(used.has('CREATE TABLE'));
-        const others = made.filter((sql) => !own(service).test(sql));
-        const replaced = new RegExp(`^DROP TABLE IF EXISTS ${prefix}_${service}\\.\\w+\\s+SYNC$`);
-        for (const sql of others) assert.match(sql, replaced);
-        assert.ok(others.length > 5);
-      }
-    },
-  );
 
   it('tells what would write', async () => {
     const { database: own, refused } = withPrivileges(database, ['SELECT']);

@@ -16,6 +16,8 @@ import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { anvilOrSkip } from '../support/anvil.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { documentedGrants } from '../support/documented-grants.js';
+import { engineAccount } from '../support/engine-account.js';
 import { clientOf, deployKind, type Kind, plainContract } from '../support/score-contract.js';
 import { l1InStage } from '../support/scoring/l1.js';
 import { interval, quest, questFile, start } from '../support/scoring/recorded-stages.js';
@@ -91,7 +93,7 @@ describe('weft score as a process of its own', function () {
       running.add(process);
       return process;
     };
-    return { start, env };
+    return { start, env, path };
   }
 
   /** Runs a command to its end. */
@@ -229,6 +231,33 @@ describe('weft score as a process of its own', function () {
     try {
       await end(prepare(contract, 'strays').start('--once'), 0);
       await judge(contract, [5n]);
+    } finally {
+      clearInterval(clock);
+    }
+  });
+
+  it('scores with an account of ClickHouse that may do what is documented, and tells with that of the operator', async () => {
+    const contract = await deployKind(anvil, 'ours', 5n);
+    const account = engineAccount(join(folder, 'account'));
+    const { env, path } = prepare(contract, 'granted');
+    const runIn = (DATA_DIR: string, ...args: string[]): WeftProcess => {
+      const process = startWeft(args, { ...env, DATA_DIR, MIGRATIONS: 'check' }, account.cwd);
+      running.add(process);
+      return process;
+    };
+    const run = (...args: string[]): WeftProcess => runIn(account.data_dir, ...args);
+    account.grant(documentedGrants(/`migrations`/));
+    // Where scoring keeps its tables when it has no server.
+    await end(runIn(join(account.data_dir, 'scoring'), 'migrate'), 0);
+    const clock = inStage(6n, 30);
+    try {
+      account.grant(documentedGrants(/`scoringOperator`/));
+      assert.match(await end(run('score', '--program', path, '--once'), 75), /Not enough privileges.*INSERT/);
+      account.grant(documentedGrants(/`scoringOperator\.jobs`/));
+      await end(run('score', '--program', path, '--once'), 0);
+      await judge(contract, [5n]);
+      account.grant(documentedGrants(/`scoringOperator`/));
+      assert.match(await end(run('score', '--program', path, '--show', 'status'), 0), /stage 5\b/);
     } finally {
       clearInterval(clock);
     }

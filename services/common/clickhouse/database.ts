@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { TupleParam } from '@clickhouse/client';
+import { AccessDenied, messageOf } from '../errors.js';
 import type { Priority } from './turns.js';
 
 /** Values for the `{name:Type}` placeholders of a statement. */
@@ -52,8 +53,11 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** ClickHouse's error codes for a query that ran past max_execution_time, and for one that its own `throwIf` has ended. */
-const [timeoutExceeded, thrownIf] = ['159', '395'];
+/**
+ * ClickHouse's error codes for a query that ran past max_execution_time, one that its own `throwIf` has ended, and one that
+ * takes privileges that the account has not.
+ */
+const [timeoutExceeded, thrownIf, accessDenied] = ['159', '395', '497'];
 
 /** The code that ClickHouse has given an error, or Node the failure to reach it; undefined without one. */
 export const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
@@ -76,6 +80,7 @@ export function asKnownError(error: unknown, name: string): unknown {
   const code = codeOf(error);
   if (code === timeoutExceeded) return new QueryTimeout(`${name} ran out of time`, { cause: error });
   if (code === thrownIf) return new Overtaken(`${name} was overtaken`, { cause: error });
+  if (code === accessDenied) return new AccessDenied(`${name}: ${messageOf(error)}`, { cause: error });
   return error;
 }
 

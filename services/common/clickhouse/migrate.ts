@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UserError } from '../errors.js';
+import { TryAgainError, UserError } from '../errors.js';
 import type { Database } from './database.js';
 
 /** Where and how tables are made. */
@@ -66,7 +66,7 @@ export function renderMigration(migration: Migration, target: Target): string[] 
 export type MigrationMode = 'apply' | 'check';
 
 /** The tables are not yet those that this version needs, and somebody else is to migrate them. */
-export class TablesBehind extends Error {
+export class TablesBehind extends TryAgainError {
   override name = 'TablesBehind';
 }
 

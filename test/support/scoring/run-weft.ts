@@ -14,9 +14,14 @@ export interface WeftProcess {
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a command with this environment and nothing else. */
-export function startWeft(args: readonly string[], env: Readonly<Record<string, string>>): WeftProcess {
+/** Starts a command with this environment and nothing else. @param cwd its working folder */
+export function startWeft(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  cwd?: string,
+): WeftProcess {
   const child = spawn(process.execPath, [weft, ...args], {
+    cwd,
     env: { PATH: process.env['PATH'] ?? '', WEFT_ROOT: packageRoot, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
