@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { list, type Schema } from '../../common/json-schema.js';
 
 /**
@@ -8,6 +8,8 @@ import { list, type Schema } from '../../common/json-schema.js';
  * @param what is said of it in errors, such as `a list of tolerations`.
  */
 export function asJson<T>(schema: Schema, what: string): (given: string) => T | undefined {
+  // Compiled when it is needed, and once.
+  let validate: ValidateFunction | undefined;
   return (given) => {
     if (given === '') return undefined;
     let value: unknown;
@@ -18,9 +20,9 @@ export function asJson<T>(schema: Schema, what: string): (given: string) => T | 
       const at = /position (\d+)/.exec((error as Error).message)?.[1];
       throw new Error(`must be ${what} as JSON${at === undefined ? '' : `: wrong at character ${at}`}`);
     }
-    const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
-    if (!ajv.validate(schema, value))
-      throw new Error(`must be ${what}: ${(ajv.errors ?? []).map(described).join(', ')}`);
+    validate ??= new Ajv({ allErrors: true, allowUnionTypes: true }).compile(schema);
+    if (!validate(value))
+      throw new Error(`must be ${what}: ${(validate.errors ?? []).map(described).join(', ')}`);
     return withoutNulls(value) as T;
   };
 }
