@@ -236,11 +236,15 @@ describe('pods of Jobs with all that may be told of them', function () {
     await space.patch('all', { spec: { suspend: false } });
   });
 
-  it('are told to be refused where a volume is of no kind, and to be well again', async () => {
-    await start({ JOB_EXTRA_VOLUMES: '[{"name":"store"},{"name":"cache","emptyDir":{}}]' });
+  it('are told to be refused where a variable has two values, and to be well again', async () => {
+    const both = { name: 'BOTH', value: secret, valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } };
+    await start({ JOB_EXTRA_ENV: JSON.stringify([...env, both]) });
     await space.create(sampleProgram('second'));
     await eventually(
-      async () => /volume type/.test((await condition('Degraded', 'second'))?.message ?? ''),
+      async () =>
+        /valueFrom: .* may not be specified when `value`/.test(
+          (await condition('Degraded', 'second'))?.message ?? '',
+        ),
       'the condition',
       40_000,
     );
