@@ -167,6 +167,7 @@ describe('a CronJob that the API server refuses', () => {
     for (const [status, message] of [
       [400, 'admission webhook denied the request'],
       [403, 'exceeded quota'],
+      [413, 'limit is 3145728'],
       [422, 'is invalid'],
       [500, '.spec.affinity.nodeAfinity: field not declared in schema'],
     ] as const)

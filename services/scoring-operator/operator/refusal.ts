@@ -4,13 +4,13 @@ import { ApiError } from '../kubernetes/api.js';
 const unknownField = /field not declared in schema/;
 
 /** What the API server says of a body that is wrong, that it may not take, or that a policy of the cluster refuses. */
-const statuses: readonly number[] = [400, 403, 422];
+const statuses: readonly number[] = [400, 403, 413, 422];
 
 /** Values that are shorter than this hold no secret, and stand in other words too. */
 const least = 6;
 
 /**
- * That the API server refused an object for what is in it, or for want of a right; undefined where it was something else.
+ * That the API server refused an object for what is in it, for its size, or for want of a right; undefined where it was something else.
  * The message has no value of the variables: it is shown to more people than the object.
  */
 export function asRefusal(
