@@ -52,7 +52,6 @@
 {{- $isDefault := kindIs "invalid" (get $.Values.scoringOperator.jobs $name) -}}
 {{- $_ := set $from $name (printf "%s.%s" ($isDefault | ternary "defaults" "scoringOperator.jobs") $name) -}}
 {{- end -}}
-{{- $else := "call it otherwise, or give scoringOperator.jobs" -}}
 {{- range $jobs.extraEnv -}}
 {{- if has .name $variables }}{{ $from.extraEnv }} has {{ .name }}, which the operator sets in pods of Jobs: leave it out, or give scoringOperator.jobs.extraEnv a list without it
 {{ end -}}
@@ -60,7 +59,7 @@
 {{- $volumes := list -}}
 {{- range $jobs.extraVolumes -}}
 {{- $volumes = append $volumes .name -}}
-{{- if has .name $names.volumes }}{{ $from.extraVolumes }} has {{ .name }}, as a volume of the operator's is called in pods of Jobs: {{ $else }}.extraVolumes a list without it
+{{- if has .name $names.volumes }}{{ $from.extraVolumes }} has {{ .name }}, as a volume of the operator's is called in pods of Jobs: call it otherwise, or give scoringOperator.jobs.extraVolumes a list without it
 {{ end -}}
 {{- end -}}
 {{- range $mount := $jobs.extraVolumeMounts -}}
