@@ -15,6 +15,7 @@ import {
   transportSettings,
 } from '../common/settings.js';
 import { operatorSettings } from './operator/config.js';
+import { checkJobPods } from './operator/job-pods.js';
 import { signingSettings } from './program/config.js';
 
 /** Every setting of the scoring operator that runs alone; what it scores stands in the program's file. */
@@ -55,6 +56,7 @@ export function checkScoring(values: RightValues<typeof scoringSettings>): strin
     );
   if (KUBERNETES_OPERATOR && CLICKHOUSE_URL === '')
     mistakes.push('CLICKHOUSE_URL is not set: the operator reads the tables that the Jobs write');
+  mistakes.push(...checkJobPods(values, Boolean(values.JOB_CA_CONFIGMAP || values.JOB_CA_SECRET)));
   // The Jobs write under a Lease that this process does not take.
   if (KUBERNETES_OPERATOR && SCORING_PROGRAM !== '' && ROLE === 'all')
     mistakes.push('ROLE is all: with KUBERNETES_OPERATOR the Jobs run programs, so it has to be serve');

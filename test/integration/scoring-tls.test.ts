@@ -16,7 +16,8 @@ import {
 } from '../../services/common/rpc/transport.js';
 import { transportSettings } from '../../services/common/settings.js';
 import { runJob } from '../../services/scoring-operator/job.js';
-import { desiredCronJob, type JobDefaults } from '../../services/scoring-operator/operator/children.js';
+import { desiredCronJob } from '../../services/scoring-operator/operator/children.js';
+import type { JobDefaults } from '../../services/scoring-operator/operator/job-defaults.js';
 import { jobPodSettings } from '../../services/scoring-operator/operator/job-pods.js';
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { loadSigning } from '../../services/scoring-operator/program/config.js';

@@ -55,6 +55,8 @@ describe('ScoringProgram as the API server has it', () => {
         nodeSelector: { a: 'b' },
         tolerations: [{ key: 'a', operator: 'Exists' }],
         resources: { limits: { cpu: 1, memory: '1Gi' } },
+        runtimeClassName: 'gvisor',
+        schedulerName: 'volcano',
       },
     },
   };
@@ -94,6 +96,12 @@ describe('ScoringProgram as the API server has it', () => {
     'a window that ends first': [
       { windows: [{ stage: 5, startTime: '2026-11-15T00:00:00Z', endTime: '2026-11-01T00:00:00Z' }] },
       /ends after it starts/,
+    ],
+    'a runtime class that is no name': [{ podTemplate: { runtimeClassName: 'G Visor' } }, /runtimeClassName/],
+    'a scheduler without a name': [{ podTemplate: { schedulerName: '' } }, /schedulerName/],
+    'a runtime class with a long name': [
+      { podTemplate: { runtimeClassName: 'a'.repeat(254) } },
+      /runtimeClassName: Too long/,
     ],
     'no deadline': [{ score: { ...score, startingDeadlineSeconds: 0 } }, /startingDeadlineSeconds/],
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { HDNodeWallet } from 'ethers';
 import { events, leases } from '../../services/scoring-operator/kubernetes/api.js';
-import { leaseName } from '../../services/scoring-operator/operator/children.js';
+import { leaseName } from '../../services/scoring-operator/operator/environment.js';
 import { eventually } from '../support/block.js';
 import { suiteInStageWorld } from '../support/kubernetes/stage-suite.js';
 import type { StageWorld } from '../support/kubernetes/stage-world.js';

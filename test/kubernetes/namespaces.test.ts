@@ -3,7 +3,7 @@ import { type KubernetesObject, KubernetesObjectApi } from '@kubernetes/client-n
 import { createLog } from '../../services/common/log.js';
 import { createKubeApi, cronJobs } from '../../services/scoring-operator/kubernetes/api.js';
 import { acquireLease, leaseTimes } from '../../services/scoring-operator/kubernetes/lease.js';
-import { leaseName } from '../../services/scoring-operator/operator/children.js';
+import { leaseName } from '../../services/scoring-operator/operator/environment.js';
 import { eventually } from '../support/block.js';
 import { testDatabase } from '../support/database.js';
 import { type ClickHouseServer, serveClickHouse } from '../support/kubernetes/clickhouse.js';

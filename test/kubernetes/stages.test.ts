@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cronJobs, events, jobs, leases } from '../../services/scoring-operator/kubernetes/api.js';
-import { leaseName } from '../../services/scoring-operator/operator/children.js';
+import { leaseName } from '../../services/scoring-operator/operator/environment.js';
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { eventually } from '../support/block.js';
 import { suiteInStageWorld } from '../support/kubernetes/stage-suite.js';

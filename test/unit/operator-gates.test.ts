@@ -199,7 +199,11 @@ describe('the gates of CronJobs', () => {
 
 const jobs = { score: summarise([]), finalize: summarise([]) };
 const judged = (
-  change: Partial<GateInput> & { readonly conflicts?: readonly string[]; readonly jobs?: typeof jobs },
+  change: Partial<GateInput> & {
+    readonly conflicts?: readonly string[];
+    readonly refusal?: string;
+    readonly jobs?: typeof jobs;
+  },
 ) => {
   const own = { ...input, ...change };
   return findings({ generation: 3, jobs, conflicts: [], ...own, gates: gates(own) });
@@ -241,6 +245,8 @@ describe('conditions', () => {
     ],
     ['gas is free', 'SignerFunded', 'True GasIsFree', withLook({ signer: { balance: 0n, gas_price: 0n } })],
     ['a conflict', 'Degraded', 'True ChildConflict', { conflicts: ['a-score'] }],
+    ['a refusal', 'Degraded', 'True ChildRefused', { refusal: '422 no' }],
+    ['a refusal, which is no readiness', 'Ready', 'False ChildRefused', { refusal: '422 no' }],
     [
       'the deadline comes near',
       'Degraded',

@@ -46,7 +46,19 @@ const told = {
   JOB_RESOURCES: '{"requests":{"cpu":"100m"},"limits":{"memory":"2Gi","cpu":null}}',
   JOB_NODE_SELECTOR: '{"pool":"scoring"}',
   JOB_TOLERATIONS: '[{"key":"dedicated","operator":"Exists"}]',
+  JOB_AFFINITY: '{"podAntiAffinity":{"a":[1]},"nodeAffinity":null}',
   JOB_PRIORITY_CLASS: 'high',
+  JOB_RUNTIME_CLASS: 'gvisor',
+  JOB_SCHEDULER: 'volcano',
+  JOB_DNS_POLICY: 'none',
+  JOB_DNS_CONFIG: '{"nameservers":["10.0.0.53"],"options":[{"name":"ndots","value":"2"}]}',
+  JOB_HOST_ALIASES: '[{"ip":"10.0.0.1","hostnames":["node"]},{"ip":"fd00::1","hostnames":["node-6"]}]',
+  JOB_EXTRA_ENV:
+    '[{"name":"NODE_OPTIONS","value":"--max-old-space-size=512"},{"name":"A","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]',
+  JOB_EXTRA_ENV_FROM: '[{"configMapRef":{"name":"proxies","optional":true}}]',
+  JOB_EXTRA_VOLUMES: '[{"name":"store","csi":{"driver":"secrets-store.csi.k8s.io","readOnly":true}}]',
+  JOB_EXTRA_VOLUME_MOUNTS:
+    '[{"name":"store","mountPath":"/mnt/store"},{"name":"store","mountPath":"/tmp/store"}]',
   JOB_IMAGE_PULL_SECRETS: 'one, two',
   JOB_IMAGE_PULL_POLICY: 'always',
   JOB_POD_LABELS: '{"team":"rollups","example.org/tier":"scoring"}',
@@ -63,9 +75,10 @@ describe('pods of scoring Jobs', () => {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     });
-    for (const name of ['nodeSelector', 'tolerations', 'priorityClassName', 'imagePullSecrets'])
-      assert.equal(Object.hasOwn(spec, name), false, name);
-    for (const name of ['resources', 'imagePullPolicy'])
+    const placement = ['nodeSelector', 'tolerations', 'affinity', 'priorityClassName', 'runtimeClassName'];
+    const others = ['schedulerName', 'dnsPolicy', 'dnsConfig', 'hostAliases', 'imagePullSecrets'];
+    for (const name of [...placement, ...others]) assert.equal(Object.hasOwn(spec, name), false, name);
+    for (const name of ['resources', 'imagePullPolicy', 'envFrom'])
       assert.equal(Object.hasOwn(container as object, name), false, name);
     assert.equal(metadata.annotations, undefined);
   });
@@ -83,7 +96,13 @@ describe('pods of scoring Jobs', () => {
     assert.equal(container?.['imagePullPolicy'], 'Always');
     assert.deepEqual(spec['nodeSelector'], { pool: 'scoring' });
     assert.deepEqual(spec['tolerations'], [{ key: 'dedicated', operator: 'Exists' }]);
+    assert.deepEqual(spec['affinity'], { podAntiAffinity: { a: [1] } });
     assert.equal(spec['priorityClassName'], 'high');
+    assert.equal(spec['runtimeClassName'], 'gvisor');
+    assert.equal(spec['schedulerName'], 'volcano');
+    assert.equal(spec['dnsPolicy'], 'None');
+    assert.deepEqual(spec['dnsConfig'], JSON.parse(told.JOB_DNS_CONFIG));
+    assert.deepEqual(spec['hostAliases'], JSON.parse(told.JOB_HOST_ALIASES));
     assert.deepEqual(spec['imagePullSecrets'], [{ name: 'one' }, { name: 'two' }]);
     assert.deepEqual(metadata.annotations, { 'sidecar.istio.io/inject': 'false' });
     assert.deepEqual(metadata.labels, {
@@ -95,17 +114,36 @@ describe('pods of scoring Jobs', () => {
     });
   });
 
+  it('have further variables and volumes after those that the operator sets', () => {
+    const [plain, more] = [template({}), template(told)].map(({ spec }) => ({
+      container: spec.containers[0] as Readonly<Record<string, readonly { readonly name: string }[]>>,
+      volumes: spec['volumes'] as readonly object[],
+    }));
+    const added = (field: 'env' | 'volumeMounts', setting: string): unknown[] => [
+      ...(plain?.container[field] ?? []),
+      ...JSON.parse(setting),
+    ];
+    assert.deepEqual(more?.container['env'], added('env', told.JOB_EXTRA_ENV));
+    assert.deepEqual(more?.container['envFrom'], JSON.parse(told.JOB_EXTRA_ENV_FROM));
+    assert.deepEqual(more?.container['volumeMounts'], added('volumeMounts', told.JOB_EXTRA_VOLUME_MOUNTS));
+    assert.deepEqual(more?.volumes, [...(plain?.volumes ?? []), ...JSON.parse(told.JOB_EXTRA_VOLUMES)]);
+  });
+
   it('have what the program says in place of it', () => {
     const chosen = {
       resources: { limits: { memory: '8Gi' } },
       nodeSelector: { disk: 'ssd' },
       tolerations: [],
       priorityClassName: 'low',
+      runtimeClassName: 'kata',
+      schedulerName: 'other',
     };
     const { spec } = template(told, chosen);
     assert.deepEqual(spec.containers[0]?.['resources'], chosen.resources);
-    for (const name of ['nodeSelector', 'tolerations', 'priorityClassName'] as const)
-      assert.deepEqual(spec[name], chosen[name]);
+    const { resources: _, ...ofPod } = chosen;
+    for (const [name, value] of Object.entries(ofPod)) assert.deepEqual(spec[name], value, name);
+    // What it cannot say stays.
+    assert.deepEqual(spec['affinity'], { podAntiAffinity: { a: [1] } });
     assert.equal((spec['imagePullSecrets'] as object[]).length, 2);
   });
 
@@ -144,6 +182,16 @@ describe('pods of scoring Jobs', () => {
       JOB_NODE_SELECTOR: ['{"a":1}', /must be string/],
       JOB_TOLERATIONS: ['{', /as JSON/],
       JOB_PRIORITY_CLASS: ['High', /lower-case/],
+      JOB_AFFINITY: ['{"nodeAffinty":{}}', /must be an affinity: .*additional.* such as nodeAffinty/],
+      JOB_RUNTIME_CLASS: ['g visor', /lower-case/],
+      JOB_SCHEDULER: ['-', /lower-case/],
+      JOB_DNS_POLICY: ['Cluster', /must be one of ClusterFirst, ClusterFirstWithHostNet, Default, None/],
+      JOB_DNS_CONFIG: ['{"nameserver":["10.0.0.53"]}', /additional.* such as nameserver/],
+      JOB_HOST_ALIASES: ['[{"ip":"node","hostnames":["a"]}]', /addresses, which these are not: node/],
+      JOB_EXTRA_ENV: ['[{"name":"A","valeu":"b"}]', /\/0 must NOT have additional properties such as valeu/],
+      JOB_EXTRA_ENV_FROM: ['[{"configMapRef":{}}]', /required property 'name'/],
+      JOB_EXTRA_VOLUMES: ['[{"emptyDir":{}}]', /required property 'name'/],
+      JOB_EXTRA_VOLUME_MOUNTS: ['[{"name":"a","mountPath":"b"}]', /begin with \/ .*: b/],
       JOB_IMAGE_PULL_POLICY: ['Sometimes', /must be one of/],
       JOB_IMAGE_PULL_SECRETS: ['a,B', /lower-case/],
     };

@@ -91,6 +91,10 @@ export const componentProperties: Readonly<Record<string, Schema>> = Object.from
 const componentWithout = (...names: readonly string[]): Readonly<Record<string, Schema>> =>
   Object.fromEntries(Object.entries(componentProperties).filter(([name]) => !names.includes(name)));
 
+/** The same, of which null leaves it to `defaults`. */
+export const orDefaults = (names: readonly string[]): Readonly<Record<string, Schema>> =>
+  Object.fromEntries(names.map((name) => [name, orNull(ref(`component.${name}`))]));
+
 /** Of a process of which there must be only one. */
 const ingestProperties = componentWithout('autoscaling', 'pdb', 'strategy', 'topologySpreadConstraints');
 
@@ -178,7 +182,9 @@ const account = strict({ create: boolean, name: names, annotations: texts });
 /** What is told of the pods that score. */
 const ofJobs = [
   ...['resources', 'podSecurityContext', 'securityContext', 'podLabels', 'podAnnotations'],
-  ...['nodeSelector', 'tolerations', 'priorityClassName'],
+  ...['nodeSelector', 'tolerations', 'affinity', 'priorityClassName', 'runtimeClassName', 'schedulerName'],
+  ...['hostAliases', 'dnsPolicy', 'dnsConfig'],
+  ...['extraEnv', 'extraEnvFrom', 'extraVolumes', 'extraVolumeMounts'],
 ];
 
 /** The scoring operator. */
@@ -195,7 +201,7 @@ export const operatorSchema: Schema = strict({
   serviceAccount: account,
   jobServiceAccount: account,
   jobs: strict({
-    ...Object.fromEntries(ofJobs.map((name) => [name, orNull(componentProperties[name] as Schema)])),
+    ...orDefaults(ofJobs),
     clickhouseSecret: names,
   }),
 });

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMainModule, packageRoot } from '../../services/common/paths.js';
 import { dashboards } from './dashboards.js';
+import { jobNames } from './job-names.js';
 import { crdPath } from './program-schema.js';
 import { valuesSchema } from './values-schema.js';
 
@@ -17,6 +18,7 @@ export function generatedFiles(): Readonly<Record<string, string>> {
   ]);
   return {
     'values.schema.json': json(valuesSchema()),
+    'files/job-names.json': json(jobNames()),
     'files/scoringprogram.yaml': shipped(crdPath),
     ...Object.fromEntries(roles),
     ...Object.fromEntries(

@@ -1,5 +1,4 @@
 import {
-  boolean,
   countOrPercent,
   integer,
   list,
@@ -28,31 +27,11 @@ export const kubernetesSchemas: Readonly<Record<string, Schema>> = {
     terminationGracePeriodSeconds: integer(1),
     timeoutSeconds: integer(1),
   }),
-  env: strict({ name: text({ minLength: 1 }), value: text(), valueFrom: open }, ['name']),
-  envFrom: strict({
-    prefix: text(),
-    configMapRef: strict({ name: text(), optional: boolean }, ['name']),
-    secretRef: strict({ name: text(), optional: boolean }, ['name']),
-  }),
-  volume: { type: 'object', required: ['name'], properties: { name: text({ minLength: 1 }) } },
-  volumeMount: strict(
-    {
-      name: text({ minLength: 1 }),
-      mountPath: text({ minLength: 1 }),
-      mountPropagation: text(),
-      readOnly: boolean,
-      recursiveReadOnly: text(),
-      subPath: text(),
-      subPathExpr: text(),
-    },
-    ['name', 'mountPath'],
-  ),
   container: {
     type: 'object',
     required: ['name', 'image'],
     properties: { name: text({ minLength: 1 }), image: text({ minLength: 1 }) },
   },
-  affinity: strict({ nodeAffinity: open, podAffinity: open, podAntiAffinity: open }),
   topologySpreadConstraint: strict(
     {
       labelSelector: selector,
@@ -66,12 +45,6 @@ export const kubernetesSchemas: Readonly<Record<string, Schema>> = {
     },
     ['maxSkew', 'topologyKey', 'whenUnsatisfiable'],
   ),
-  hostAlias: strict({ ip: text(), hostnames: list(text()) }, ['ip', 'hostnames']),
-  dnsConfig: strict({
-    nameservers: list(text()),
-    searches: list(text()),
-    options: list(strict({ name: text(), value: text() }, ['name'])),
-  }),
   strategy: strict({
     type: oneOf('RollingUpdate', 'Recreate'),
     rollingUpdate: orNull(strict({ maxSurge: countOrPercent, maxUnavailable: countOrPercent })),

@@ -20,6 +20,7 @@ import {
   gatewaySchema,
   indexerSchema,
   operatorSchema,
+  orDefaults,
 } from './component-schema.js';
 import { kubernetesSchemas } from './kubernetes-schemas.js';
 import { programSchema } from './program-schema.js';
@@ -98,6 +99,7 @@ const properties: Readonly<Record<string, Schema>> = {
     ttlSecondsAfterFinished: orNull(integer(0)),
     annotations: texts,
     podAnnotations: texts,
+    ...orDefaults(['extraEnv', 'extraEnvFrom', 'extraVolumes', 'extraVolumeMounts']),
     resources: ref('resources'),
   }),
   serviceAccount: accountSchema,

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { messageOf, TryAgainError, UserError } from '../../services/common/errors.js';
 import { ApiError, createKubeApi, loadKubeConfig } from '../../services/scoring-operator/kubernetes/api.js';
-import { paths } from '../../services/scoring-operator/operator/children.js';
+import { paths } from '../../services/scoring-operator/operator/pod-names.js';
 import { reachPrograms, type Wanted } from './reach.js';
 
 const usage = `weft programs: makes the ScoringPrograms with some labels those of a file

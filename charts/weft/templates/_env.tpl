@@ -61,30 +61,6 @@
 {{- end }}
 {{- end -}}
 
-{{/* What the operator is told of the pods of its Jobs, as a map in YAML. Argument: root. */}}
-{{- define "weft.jobSettings" -}}
-{{- $pod := pick .Values.defaults "resources" "podSecurityContext" "securityContext" "podLabels" "podAnnotations" "nodeSelector" "tolerations" "priorityClassName" -}}
-{{- $own := deepCopy .Values.scoringOperator.jobs -}}
-{{- range list "tolerations" "priorityClassName" -}}
-{{- if kindIs "invalid" (get $own .) }}{{ $own = omit $own . }}{{ end -}}
-{{- end -}}
-{{- $pod = mergeOverwrite (deepCopy $pod) $own -}}
-{{- $_ := set $pod "podLabels" (mergeOverwrite (deepCopy .Values.commonLabels) (default (dict) $pod.podLabels)) -}}
-{{- $_ := set $pod "podAnnotations" (mergeOverwrite (deepCopy .Values.commonAnnotations) (default (dict) $pod.podAnnotations)) -}}
-{{- $told := dict "JOB_IMAGE_PULL_POLICY" .Values.image.pullPolicy -}}
-{{- $_ := set $told "JOB_POD_SECURITY_CONTEXT" (default (dict) $pod.podSecurityContext | toJson) -}}
-{{- $_ := set $told "JOB_SECURITY_CONTEXT" (default (dict) $pod.securityContext | toJson) -}}
-{{- $optional := dict "JOB_RESOURCES" "resources" "JOB_POD_LABELS" "podLabels" "JOB_POD_ANNOTATIONS" "podAnnotations" "JOB_NODE_SELECTOR" "nodeSelector" "JOB_TOLERATIONS" "tolerations" -}}
-{{- range $name, $field := $optional -}}
-{{- with get $pod $field }}{{ $_ := set $told $name (toJson .) }}{{ end -}}
-{{- end -}}
-{{- with $pod.priorityClassName }}{{ $_ := set $told "JOB_PRIORITY_CLASS" . }}{{ end -}}
-{{- $secrets := list -}}
-{{- range include "weft.imagePullSecrets" . | fromYamlArray }}{{ $secrets = append $secrets .name }}{{ end -}}
-{{- with $secrets }}{{ $_ := set $told "JOB_IMAGE_PULL_SECRETS" (join "," .) }}{{ end -}}
-{{- toYaml $told -}}
-{{- end -}}
-
 {{/* The environment of a component, as a list in YAML. Argument: root, name, component, components. */}}
 {{- define "weft.env" -}}
 {{- $root := .root -}}

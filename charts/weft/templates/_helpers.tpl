@@ -33,13 +33,14 @@ app.kubernetes.io/component: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* Labels of pods: none that changes with the chart's version, which would start all of them anew. Argument: root, name. */}}
+{{/*
+Labels of pods: none that changes with the chart's version, which would start all of them anew. Argument: root, name, more
+(those of the values).
+*/}}
 {{- define "weft.podLabels" -}}
-{{ include "weft.selector" . }}
-app.kubernetes.io/part-of: weft
-{{- with .root.Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- $own := include "weft.selector" . | fromYaml -}}
+{{- $_ := set $own "app.kubernetes.io/part-of" "weft" -}}
+{{- mergeOverwrite (dict) .root.Values.commonLabels (default (dict) .more) $own | toYaml -}}
 {{- end -}}
 
 {{/* Labels of an object. Argument: root, name. */}}

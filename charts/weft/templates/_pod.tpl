@@ -50,10 +50,7 @@ httpGet: { port: metrics, path: {{ .path }} }
 {{- $selector := include "weft.selector" (dict "root" $root "name" .name) -}}
 metadata:
   labels:
-    {{- include "weft.podLabels" (dict "root" $root "name" .name) | nindent 4 }}
-    {{- with $values.podLabels }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- include "weft.podLabels" (dict "root" $root "name" .name "more" $values.podLabels) | nindent 4 }}
   {{- $annotations := dict -}}
   {{- if and (eq $component.role "ingest") (not $root.Values.node.existingSecret) }}
   {{- $_ := set $annotations "checksum/node" (toJson $root.Values.node | sha256sum) }}
@@ -153,14 +150,16 @@ spec:
 
 {{/*
 The pod of a Job of the chart itself, such as a hook. Argument: root, name, args, account, token, annotations, env (YAML),
-resources, configMap (whose name ends so, mounted at /etc/weft/programs; empty: none).
+resources, configMap (whose name ends so, mounted at /etc/weft/programs; empty: none). It takes of the defaults what makes
+a pod fit into the cluster, and no containers: a sidecar would keep the Job from ending.
 */}}
 {{- define "weft.jobPod" -}}
 {{- $root := .root -}}
-{{- $defaults := $root.Values.defaults -}}
+{{- $lists := pick $root.Values.migrations "extraEnv" "extraEnvFrom" "extraVolumes" "extraVolumeMounts" -}}
+{{- $defaults := mergeOverwrite (deepCopy $root.Values.defaults) (include "weft.given" $lists | fromYaml) -}}
 metadata:
   labels:
-    {{- include "weft.podLabels" (dict "root" $root "name" .name) | nindent 4 }}
+    {{- include "weft.podLabels" (dict "root" $root "name" .name "more" $defaults.podLabels) | nindent 4 }}
   {{- with mergeOverwrite (dict) $root.Values.commonAnnotations (default (dict) .annotations) }}
   annotations:
     {{- toYaml . | nindent 4 }}
@@ -176,7 +175,7 @@ spec:
   {{- end }}
   securityContext:
     {{- toYaml $defaults.podSecurityContext | nindent 4 }}
-  {{- range $field := list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" "nodeSelector" "tolerations" "hostAliases" "dnsConfig" }}
+  {{- range $field := list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" "nodeSelector" "tolerations" "affinity" "hostAliases" "dnsConfig" }}
   {{- with get $defaults $field }}
   {{- toYaml (dict $field .) | nindent 2 }}
   {{- end }}
@@ -187,9 +186,18 @@ spec:
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       args:
         {{- toYaml .args | nindent 8 }}
-      {{- with .env }}
+      {{- if or .env $defaults.extraEnv }}
       env:
+        {{- with .env }}
         {{- . | nindent 8 }}
+        {{- end }}
+        {{- with $defaults.extraEnv }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      {{- end }}
+      {{- with $defaults.extraEnvFrom }}
+      envFrom:
+        {{- toYaml . | nindent 8 }}
       {{- end }}
       {{- with .resources }}
       resources:
@@ -200,15 +208,21 @@ spec:
       volumeMounts:
         - { name: tmp, mountPath: /tmp }
         {{- with .configMap }}
-        - { name: config, mountPath: /etc/weft/programs, readOnly: true }
+        - { name: programs, mountPath: /etc/weft/programs, readOnly: true }
         {{- end }}
         {{- include "weft.certificateMounts" (dict "root" $root "name" "") | nindent 8 }}
+        {{- with $defaults.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
     - name: tmp
       emptyDir: { sizeLimit: {{ $defaults.tmpSizeLimit }} }
     {{- with .configMap }}
-    - name: config
+    - name: programs
       configMap: { name: {{ include "weft.fullname" $root }}-{{ . }} }
     {{- end }}
     {{- include "weft.certificateVolumes" (dict "root" $root "name" "") | nindent 4 }}
+    {{- with $defaults.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
 {{- end -}}

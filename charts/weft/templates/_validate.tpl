@@ -27,6 +27,7 @@
 {{- if and $hasOperator (ne $vm "evm") }}{{ $mistakes = append $mistakes (printf "scoringOperator.enabled is true, but chain.vm is %s: scoring contracts are of EVM rollups" $vm) }}{{ end -}}
 {{- if and (include "weft.programs" . | fromYaml) (not $hasOperator) }}{{ $mistakes = append $mistakes "scoringPrograms are given, but the scoring operator is off" }}{{ end -}}
 {{- if $hasOperator -}}
+{{- range include "weft.jobMistakes" . | splitList "\n" | compact }}{{ $mistakes = append $mistakes . }}{{ end -}}
 {{- range $name, $program := include "weft.programs" . | fromYaml -}}
   {{- $endpoints := default (dict) $program.endpoints -}}
   {{- $rollup := default (dict) $endpoints.rollup -}}

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { cronJobs } from '../kubernetes/api.js';
+import { type ApiError, cronJobs } from '../kubernetes/api.js';
 import { desiredCronJob } from './children.js';
 import type { Controller } from './controller.js';
 import type { Gate } from './gates.js';
+import { asRefusal } from './refusal.js';
 import {
   type CronJob,
   cronJobName,
@@ -14,14 +15,24 @@ import {
   type ScoringProgram,
 } from './resource.js';
 
-/** Applies one CronJob. @returns what is there then; 'conflict' when one of that name is somebody else's. */
+/** What has become of a CronJob that was to be applied. */
+export interface Applied {
+  /** What is there then. */
+  readonly cronJob?: CronJob | undefined;
+  /** Whether one of that name is somebody else's. */
+  readonly isForeign?: boolean;
+  /** Why the API server does not take it, which another attempt alone does not heal. */
+  readonly refusal?: ApiError;
+}
+
+/** Applies one CronJob. @throws ApiError for what may work when it is tried again. */
 export async function applyChild(
   controller: Controller,
   program: ScoringProgram,
   phase: Phase,
   text: string | undefined,
   gate: Gate,
-): Promise<CronJob | 'conflict' | undefined> {
+): Promise<Applied> {
   const { api, defaults } = controller;
   const { namespace, uid } = program.metadata;
   const name = cronJobName(program.metadata.name, phase);
@@ -30,13 +41,22 @@ export async function applyChild(
     .find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   // One that has lost its labels, or never had them, is not among those that are watched.
   const found = known ?? (await api.get<CronJob>(cronJobs, namespace, name));
-  if (found !== undefined && !isControlledBy(found, uid)) return 'conflict';
+  if (found !== undefined && !isControlledBy(found, uid)) return { isForeign: true };
   if (text === undefined) {
     if (found !== undefined) await suspend(controller, found);
-    return found;
+    return { cronJob: found };
   }
   const body = desiredCronJob(program, phase, text, gate.suspend, defaults);
-  const applied = await api.apply<CronJob>(cronJobs, namespace, name, body, manager);
+  let applied: CronJob;
+  try {
+    applied = await api.apply<CronJob>(cronJobs, namespace, name, body, manager);
+  } catch (error) {
+    const refusal = asRefusal(error, defaults.pods.JOB_EXTRA_ENV);
+    if (refusal === undefined) throw error;
+    // One from before goes on as it was; that it shall start nothing can be said all the same.
+    if (found !== undefined && gate.suspend) await suspend(controller, found);
+    return { cronJob: found, refusal };
+  }
   const own = await withoutForeign(controller, applied, body['spec']);
   const isRepaired =
     own !== applied ||
@@ -52,7 +72,7 @@ export async function applyChild(
       action: 'Applied',
       note: `CronJob ${name} had been changed by somebody else and was set right`,
     });
-  return own;
+  return { cronJob: own };
 }
 
 /**

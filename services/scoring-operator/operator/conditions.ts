@@ -17,6 +17,8 @@ export interface ConditionInput extends GateInput {
   readonly waiting?: Waiting | undefined;
   /** Names of children that belong to somebody else. */
   readonly conflicts: readonly string[];
+  /** Why the API server does not take a child. */
+  readonly refusal?: string | undefined;
 }
 
 /** What a condition says, without its times. */
@@ -150,10 +152,11 @@ function finalizationPending(input: ConditionInput): Finding {
 }
 
 function degraded(input: ConditionInput): Finding {
-  const { look, problem, conflicts, jobs, waiting } = input;
+  const { look, problem, conflicts, refusal, jobs, waiting } = input;
   if (problem?.isLasting) return yes(problem.reason, problem.message);
   if (conflicts.length > 0)
     return yes('ChildConflict', `${conflicts.join(' and ')} belong to somebody else: rename or remove them`);
+  if (refusal !== undefined) return yes('ChildRefused', refusal);
   if (look?.decision.kind === 'alarm') return yes(asReason(look.decision.reason), look.decision.message);
   if (waiting !== undefined) return yes(waiting.reason, waiting.message);
   for (const phase of ['score', 'finalize'] as const) {

@@ -1,14 +1,11 @@
 import { asBoolean, asInteger, asText, type Settings, type ValuesOf } from '../../common/config.js';
 import { logSettings } from '../../common/settings.js';
 import { jobPodSettings } from './job-pods.js';
-import { asName, asOptionalName } from './names.js';
+import { asName, asNames, asOptionalName } from './names.js';
 
 /** Names of namespaces, or `all`. */
-function asNamespaces(text: string): 'all' | readonly string[] {
-  if (text === 'all') return 'all';
-  const names = text.split(',').map((name) => name.trim());
-  return [...new Set(names.filter((name) => name !== '').map(asName))];
-}
+const asNamespaces = (text: string): 'all' | readonly string[] =>
+  text === 'all' ? 'all' : [...new Set(asNames(text))];
 
 /** What the operator of ScoringPrograms needs. */
 export const operatorSettings = {

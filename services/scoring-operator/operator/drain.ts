@@ -1,8 +1,8 @@
 import { suspend } from './apply.js';
-import { grace_s } from './children.js';
 import { type Controller, programs } from './controller.js';
 import { gates } from './gates.js';
 import { deadlineOf, type JobSummary } from './jobs.js';
+import { grace_s } from './pod.js';
 import { report } from './report.js';
 import {
   cronJobName,

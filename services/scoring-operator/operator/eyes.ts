@@ -23,8 +23,8 @@ import { type Program, programOf } from '../program/program.js';
 import { readRuns, readTxs, type Source } from '../store/read.js';
 import type { Run, StageTx } from '../store/rows.js';
 import { scoringDatabase } from '../tables.js';
-import { paths } from './children.js';
 import type { Look, Problem, SignerLook } from './look.js';
+import { paths } from './pod-names.js';
 import { type Endpoints, ownEndpoints, ownPolicy, programFile } from './program-file.js';
 import type { ScoringProgram } from './resource.js';
 

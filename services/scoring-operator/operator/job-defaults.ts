@@ -1,6 +1,23 @@
 import type { MigrationMode } from '../../common/clickhouse/migrate.js';
-import type { JobDefaults } from './children.js';
 import type { OperatorConfig } from './config.js';
+import type { JobPodConfig } from './job-pods.js';
+
+/** What the operator was told about the pods of Jobs. */
+export interface JobDefaults {
+  readonly image: string;
+  readonly serviceAccountName: string;
+  readonly logLevel: string;
+  /** Where the Leases of signers are. */
+  readonly leaseNamespace: string;
+  /** Whether Jobs make tables, or leave that to somebody else, as the operator itself does. */
+  readonly migrations: MigrationMode;
+  /** What they have where a program does not say so. */
+  readonly pods: JobPodConfig;
+  /** Certificates of further authorities, as the source of a volume, and the file in it. */
+  readonly ca?: { readonly volume: Readonly<Record<string, unknown>>; readonly file: string } | undefined;
+  /** Where the certificate is that services want to see, and the name that theirs have; undefined: plain text. */
+  readonly tls?: { readonly secretName: string; readonly serverName: string } | undefined;
+}
 
 /** Of the process that the operator is a part of. */
 export interface JobConfig extends OperatorConfig {

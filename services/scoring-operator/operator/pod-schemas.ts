@@ -3,6 +3,7 @@ import {
   integer,
   list,
   oneOf,
+  open,
   orNull,
   type Schema,
   strict,
@@ -15,6 +16,7 @@ const quantity: Schema = {
     text({ pattern: '^([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][-+]?[0-9]+|[numkKMGTPE]i?)?$' }),
   ],
 };
+const filled = text({ minLength: 1 });
 const id = orNull(integer(0));
 const seLinux = strict({ level: text(), role: text(), type: text(), user: text() });
 const profile = strict(
@@ -30,7 +32,8 @@ const windows = strict({
 
 /**
  * Parts of pods as Kubernetes has them, which settings and values of the chart take. A name that is misspelt is refused
- * here: the API server would drop it in silence. Null takes away what a default has.
+ * here: the API server would drop it in silence where objects are not applied to it. What is open here, because it lies
+ * deep and grows with Kubernetes, the API server judges. Null takes away what a default has.
  */
 export const podSchemas = {
   resources: strict({
@@ -73,4 +76,34 @@ export const podSchemas = {
     tolerationSeconds: integer(0),
     value: text(),
   }),
+  affinity: strict({
+    nodeAffinity: orNull(open),
+    podAffinity: orNull(open),
+    podAntiAffinity: orNull(open),
+  }),
+  hostAlias: strict({ ip: text(), hostnames: list(text()) }, ['ip', 'hostnames']),
+  dnsConfig: strict({
+    nameservers: orNull(list(text())),
+    searches: orNull(list(text())),
+    options: orNull(list(strict({ name: text(), value: text() }, ['name']))),
+  }),
+  env: strict({ name: filled, value: text(), valueFrom: open }, ['name']),
+  envFrom: strict({
+    prefix: text(),
+    configMapRef: strict({ name: text(), optional: boolean }, ['name']),
+    secretRef: strict({ name: text(), optional: boolean }, ['name']),
+  }),
+  volume: { type: 'object', required: ['name'], properties: { name: filled } },
+  volumeMount: strict(
+    {
+      name: filled,
+      mountPath: filled,
+      mountPropagation: text(),
+      readOnly: boolean,
+      recursiveReadOnly: text(),
+      subPath: text(),
+      subPathExpr: text(),
+    },
+    ['name', 'mountPath'],
+  ),
 } as const;

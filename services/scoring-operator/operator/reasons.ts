@@ -49,6 +49,7 @@ export const reasons = [
   'SecretMissing',
   'JobNotStarting',
   'ChildConflict',
+  'ChildRefused',
   'NotAllowed',
   'NoBalance',
   'OtherChain',

@@ -1,5 +1,5 @@
 import { messageOf } from '../../common/errors.js';
-import { events } from '../kubernetes/api.js';
+import { type ApiError, events } from '../kubernetes/api.js';
 import { applyChild } from './apply.js';
 import type { Controller } from './controller.js';
 import { drain, setFinalizers } from './drain.js';
@@ -28,6 +28,7 @@ const starting_ms = 5_000;
  * has changed, so it may be repeated or cut short anywhere.
  *
  * @returns milliseconds until it is to be done again without a cause.
+ * @throws ApiError
  */
 export async function reconcile(controller: Controller, key: string): Promise<number | undefined> {
   const [namespace = '', name = ''] = key.split('/');
@@ -50,11 +51,13 @@ export async function reconcile(controller: Controller, key: string): Promise<nu
   const input = { spec: program.spec, isDeleted, active, now, ...seen };
   const wanted = gates(input);
   const conflicts: string[] = [];
+  const refusals: ApiError[] = [];
   const present: Partial<Record<Phase, CronJob>> = {};
   for (const phase of phases) {
-    const child = await applyChild(controller, program, phase, text, wanted[phase]);
-    if (child === 'conflict') conflicts.push(cronJobName(name, phase));
-    else if (child !== undefined) present[phase] = child;
+    const { cronJob, isForeign, refusal } = await applyChild(controller, program, phase, text, wanted[phase]);
+    if (isForeign) conflicts.push(cronJobName(name, phase));
+    if (cronJob !== undefined) present[phase] = cronJob;
+    if (refusal !== undefined) refusals.push(refusal);
   }
   await removeOthers(controller, program);
   const waiting = await lookForWaiting(controller, program, jobs, now);
@@ -64,8 +67,11 @@ export async function reconcile(controller: Controller, key: string): Promise<nu
     jobs,
     waiting,
     conflicts,
+    refusal: refusals[0]?.message,
     cronJobs: present,
   });
+  // It is said; what is left to do is to try again later, and to count it.
+  if (refusals[0] !== undefined) throw refusals[0];
   // Nothing tells of a Job that goes on not starting, or of why.
   const isStarting = phases.some(
     (phase) => waitingJobs(jobs[phase].active, Number.POSITIVE_INFINITY).length > 0,

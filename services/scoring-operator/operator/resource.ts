@@ -131,6 +131,8 @@ export interface Spec {
     readonly image?: string;
     readonly serviceAccountName?: string;
     readonly priorityClassName?: string;
+    readonly runtimeClassName?: string;
+    readonly schedulerName?: string;
     readonly nodeSelector?: Readonly<Record<string, string>>;
     readonly tolerations?: readonly Readonly<Record<string, unknown>>[];
     readonly resources?: Readonly<Record<string, unknown>>;

@@ -12,8 +12,8 @@ import type { ScoringConfig } from '../config.js';
 import { loadKubeConfig } from '../kubernetes/api.js';
 import { loadSigning, signingSettings } from '../program/config.js';
 import { makeTables } from '../tables.js';
-import { paths } from './children.js';
 import { type Operator, startOperator } from './operator.js';
+import { paths } from './pod-names.js';
 
 export interface RunOptions {
   readonly config: ScoringConfig;

@@ -22,6 +22,11 @@ const keda = {
 };
 const scaled = { gateway: { autoscaling: { enabled: true } } };
 const peer = { ipBlock: { cidr: '192.0.2.0/24' } };
+/** With the one that is mounted. */
+const moreVolumes = [
+  { name: 'more', emptyDir: {} },
+  { name: 'other', emptyDir: {} },
+];
 const plainMigration = { migrations: { mode: 'job' } };
 
 /**
@@ -73,8 +78,8 @@ export const changes: Readonly<Record<string, Change>> = {
   'defaults.terminationGracePeriodSeconds': { to: 120 },
   'defaults.extraEnv': { to: [{ name: 'A', value: 'b' }] },
   'defaults.extraEnvFrom': { to: [{ secretRef: { name: 'other' } }] },
-  'defaults.extraVolumes': { to: [{ name: 'other', emptyDir: {} }] },
-  'defaults.extraVolumeMounts': { to: [{ name: 'other', mountPath: '/other' }] },
+  'defaults.extraVolumes': { to: moreVolumes },
+  'defaults.extraVolumeMounts': { to: [{ name: 'more', mountPath: '/other' }] },
   'defaults.initContainers': { to: [{ name: 'other', image: 'other' }] },
   'defaults.sidecars': { to: [{ name: 'other', image: 'other' }] },
   'defaults.resources.requests.cpu': { to: '150m' },
@@ -172,9 +177,23 @@ export const changes: Readonly<Record<string, Change>> = {
   'scoringOperator.jobs.podSecurityContext': { to: { runAsUser: 2000 } },
   'scoringOperator.jobs.securityContext': { to: { runAsUser: 2000 } },
   'scoringOperator.jobs.tolerations': { to: [{ key: 'scoring' }] },
+  'scoringOperator.jobs.affinity': { to: { podAntiAffinity: {} } },
   'scoringOperator.jobs.priorityClassName': { to: 'scoring' },
+  'scoringOperator.jobs.runtimeClassName': { to: 'scoring' },
+  'scoringOperator.jobs.schedulerName': { to: 'scoring' },
+  'scoringOperator.jobs.hostAliases': { to: [{ ip: '192.0.2.2', hostnames: ['scoring'] }] },
+  'scoringOperator.jobs.dnsPolicy': { to: 'Default' },
+  'scoringOperator.jobs.dnsConfig': { to: { searches: ['scoring'] } },
+  'scoringOperator.jobs.extraEnv': { to: [{ name: 'A', value: 'b' }] },
+  'scoringOperator.jobs.extraEnvFrom': { to: [{ secretRef: { name: 'scoring' } }] },
+  'scoringOperator.jobs.extraVolumes': { to: moreVolumes },
+  'scoringOperator.jobs.extraVolumeMounts': { to: [{ name: 'more', mountPath: '/scoring' }] },
   scoringPrograms: { to: { main: { stopAtStage: 9 } } },
   'migrations.mode': { to: 'manual' },
+  'migrations.extraEnv': { to: [{ name: 'A', value: 'b' }] },
+  'migrations.extraEnvFrom': { to: [{ secretRef: { name: 'other' } }] },
+  'migrations.extraVolumes': { to: moreVolumes },
+  'migrations.extraVolumeMounts': { to: [{ name: 'more', mountPath: '/other' }] },
   'migrations.ttlSecondsAfterFinished': { to: 60, beside: plainMigration },
   'migrations.resources.requests.cpu': { to: '60m' },
   'migrations.resources.requests.memory': { to: '130Mi' },
