@@ -122,8 +122,8 @@ function componentsWithValues(): Taker[] {
   const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8'));
   const places = {
     'services.tx.ingest': ['tx-ingest'],
-    'services.nft': ['nft-ingest', 'nft'],
-    'services.richlist.serve': ['richlist'],
+    'services.nft.serve': ['nft'],
+    'services.richlist': ['richlist-ingest', 'richlist'],
     gateway: ['gateway'],
     scoringOperator: ['scoring-operator'],
   };
