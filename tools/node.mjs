@@ -3,7 +3,7 @@
 // and helm once, with Go, into a folder that outlives it.
 import { join } from 'node:path';
 import { programs } from './go/programs.mjs';
-import { runSuite } from './go/suite.mjs';
+import { runSuite } from './suite.mjs';
 
 runSuite({
   name: 'node',
