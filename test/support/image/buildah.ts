@@ -1,8 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { run, tryRun } from '../node/programs.js';
+import { killAll, processesOf, unmountAll } from '../node/leftovers.js';
+import { run } from '../node/programs.js';
 import { outputOf } from '../output.js';
 
 /** Where storage is kept: no place that somebody removes while there are mounts in it. */
@@ -53,11 +54,16 @@ export async function openBuildah(): Promise<Buildah> {
   await removeLeftovers();
   const folder = mkdtempSync(`${folderPrefix}${process.pid}-`);
   const closing = new AbortController();
-  const children = new Set<ChildProcess>();
   const storage = ['--root', join(folder, 'storage'), '--runroot', join(folder, 'run')];
   const buildah = async (...args: string[]): Promise<string> => {
     try {
-      const options = { maxBuffer: 256 << 20, signal: closing.signal, killSignal: 'SIGKILL' as const };
+      // What it unpacks on its way is removed with the rest, also where it is stopped.
+      const options = {
+        env: { ...process.env, TMPDIR: folder },
+        maxBuffer: 256 << 20,
+        signal: closing.signal,
+        killSignal: 'SIGKILL' as const,
+      };
       return (await execute('buildah', [...storage, ...args], options)).stdout;
     } catch (error) {
       const { message, stdout = '', stderr = '' } = error as Error & { stdout?: string; stderr?: string };
@@ -88,12 +94,10 @@ export async function openBuildah(): Promise<Buildah> {
       const options = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
       const args = ['run', '--isolation', 'chroot', ...options, container, '--', ...command];
       const child = spawn('buildah', [...storage, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-      children.add(child);
       const output = outputOf(child);
       const ended = new Promise<Ended>((resolve, reject) => {
         child.once('error', reject);
         child.once('close', (code) => {
-          children.delete(child);
           resolve({ code, output: output() });
         });
       });
@@ -101,7 +105,6 @@ export async function openBuildah(): Promise<Buildah> {
     },
     async close() {
       closing.abort();
-      for (const child of children) child.kill('SIGTERM');
       await removeStorage(folder);
     },
   };
@@ -117,8 +120,7 @@ async function removeLeftovers(): Promise<void> {
 }
 
 async function removeStorage(folder: string): Promise<void> {
-  const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n');
-  const inside = mounts.map((line) => line.split(' ')[1] ?? '').filter((path) => path.startsWith(folder));
-  for (const path of inside.sort().reverse()) await tryRun('umount', ['-l', path]);
+  await killAll(() => processesOf(folder));
+  await unmountAll(folder);
   await run('rm', ['-rf', '--one-file-system', folder]);
 }

@@ -1,5 +1,5 @@
 import { cpSync, existsSync, mkdirSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { packageRoot } from '../../../services/common/paths.js';
 import { assembleWeft } from '../image/assembled.js';
 import { pauseImage } from './containerd.js';
@@ -31,7 +31,7 @@ export async function buildPause(folder: string): Promise<string> {
  */
 export async function buildWeft(folder: string): Promise<string> {
   const built = process.env['WEFT_IMAGE_ARCHIVE'];
-  if (built !== undefined && built !== '') return built;
+  if (built !== undefined && built !== '') return resolve(built);
   const root = join(folder, 'weft');
   mkdirSync(root, { recursive: true });
   await assembleWeft(join(root, 'weft'), join(folder, 'dependencies'));
