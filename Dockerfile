@@ -19,13 +19,15 @@ COPY . .
 ARG SOURCE_DATE_EPOCH=0
 RUN node tools/build.mjs && SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH node tools/image/assemble.mjs /image
 
-# Without the compiler and without the embedded ClickHouse: an image talks to a server.
+# Without the compiler and without the embedded ClickHouse: an image talks to a server. Some versions of npm leave behind
+# the empty folders of what was omitted.
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /weft
 COPY package.json package-lock.json ./
 ARG SOURCE_DATE_EPOCH=0
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
  && rm node_modules/.package-lock.json \
+ && find node_modules -type d -empty -delete \
  && find node_modules -depth -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
 # What is in the image, as CycloneDX. Asked to omit those of development, npm leaves out what they share with others, and

@@ -1,6 +1,7 @@
 // A stand-in for Node's image, for machines that reach no registry of images: Debian's own files from Debian's mirror,
-// with the node and the npm of this machine. It is what Node's slim image is made of, and has its user and its
-// configuration, so that what a Dockerfile says differently is seen.
+// with the node of this machine and the npm that Node 20 ships with, which leaves behind other things than newer ones. It is
+// what Node's slim image is made of, and has its user and its configuration, so that what a Dockerfile says differently is
+// seen.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -11,7 +12,6 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
@@ -20,6 +20,9 @@ import { fileURLToPath } from 'node:url';
 
 /** The release of Debian that the Dockerfile's base is made of. */
 const release = 'bookworm';
+
+/** What Node's image of version 20 has. */
+const npmVersion = '10.8.2';
 
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -30,22 +33,20 @@ const bare = { PATH: process.env.PATH, HOME: '/root', DEBIAN_FRONTEND: 'noninter
 const cache = process.env.WEFT_IMAGE_CACHE || join(homedir(), '.cache/weft-image');
 
 /**
- * Makes the stand-in unless it is there: one for each version of Debian, node and npm.
+ * Makes the stand-in unless it is there: one for each version of node.
  *
  * @returns {string} the folder that it is built from, with a Containerfile
  * @throws Error where Debian's files cannot be had, or where this machine's node does not run on them
  */
 export function standIn() {
-  const npm = npmFolder();
-  const { version } = JSON.parse(readFileSync(join(npm, 'package.json'), 'utf8'));
   const recipe = createHash('sha256').update(readFileSync(fileURLToPath(import.meta.url)));
-  const name = `${release}-node${process.versions.node}-npm${version}-${recipe.digest('hex').slice(0, 8)}`;
+  const name = `${release}-node${process.versions.node}-npm${npmVersion}-${recipe.digest('hex').slice(0, 8)}`;
   const folder = join(cache, name);
   if (existsSync(folder)) return folder;
   console.log(`a stand-in for Node's image: making it in ${folder}, once`);
   const unfinished = `${folder}.${process.pid}`;
   try {
-    make(unfinished, npm);
+    make(unfinished);
     renameSync(unfinished, folder);
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
@@ -53,7 +54,7 @@ export function standIn() {
   return folder;
 }
 
-function make(folder, npm) {
+function make(folder) {
   const root = join(folder, 'rootfs');
   mkdirSync(root, { recursive: true });
   run('debootstrap', ['--variant=minbase', release, root]);
@@ -69,9 +70,16 @@ function make(folder, npm) {
     mkdirSync(dirname(join(root, library)), { recursive: true });
     cpSync(realpathSync(library), join(root, library));
   }
-  cpSync(npm, join(root, 'usr/local/lib/node_modules/npm'), { recursive: true, verbatimSymlinks: true });
-  for (const name of ['npm', 'npx'])
-    symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(binaries, name));
+  // From the registry of this machine, as builds take packages from it.
+  const options = [
+    '--global',
+    '--prefix',
+    join(root, 'usr/local'),
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+  ];
+  run('npm', ['install', ...options, `npm@${npmVersion}`], process.env);
   inside('node', '--version');
   inside('npm', '--version');
   writeFileSync(
@@ -83,13 +91,6 @@ ENTRYPOINT ["docker-entrypoint.sh"]
 CMD ["node"]
 `,
   );
-}
-
-/** The npm that runs this, or the one that is on the path. */
-function npmFolder() {
-  const started = process.env.npm_execpath;
-  if (started !== undefined && /npm-cli\.js$/.test(started)) return dirname(dirname(realpathSync(started)));
-  return realpathSync(join(run('npm', ['root', '--global'], process.env).trim(), 'npm'));
 }
 
 /** Paths of the libraries that a program is linked to, the loader among them. */

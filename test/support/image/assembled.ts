@@ -19,6 +19,8 @@ export async function assembleWeft(folder: string, work: string): Promise<void> 
     ...['ci', '--prefix', work, '--omit=dev', '--omit=optional', '--ignore-scripts'],
     ...['--no-audit', '--no-fund', '--prefer-offline'],
   ]);
-  rmSync(join(work, 'node_modules/.package-lock.json'));
-  renameSync(join(work, 'node_modules'), join(folder, 'node_modules'));
+  const installed = join(work, 'node_modules');
+  rmSync(join(installed, '.package-lock.json'));
+  await run('find', [installed, '-type', 'd', '-empty', '-delete']);
+  renameSync(installed, join(folder, 'node_modules'));
 }
