@@ -1,13 +1,14 @@
 # syntax=docker/dockerfile:1
-# Not built by the tests: no Docker engine can be had where they run. They assemble the same file system without one
-# (tools/image) and run it in pods.
+# Built by `npm run test:image`, with Debian's buildah over a stand-in for Node's image: neither a Docker engine nor a
+# registry of images can be had where the tests run. What it gives is, file for file, what they run in pods (tools/image).
 #
 #   docker build --build-arg COMMIT_HASH=$(git rev-parse HEAD) --build-arg SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) -t weft .
 #   docker build --target sbom --output . .        # sbom.cdx.json
 #
 # The same tree gives the same files: `npm ci` takes the versions of the lock, and every file has the time of the commit.
-# Folders that the build itself makes have it with BuildKit's `--output type=image,rewrite-timestamp=true`. Give
-# NODE_IMAGE with a digest to fix the base as well.
+# The two folders that the build itself makes have it with BuildKit's `--output type=image,rewrite-timestamp=true`, or
+# with `buildah build --timestamp`, which gives the same digest each time. Give NODE_IMAGE with a digest to fix the base
+# as well.
 ARG NODE_IMAGE=node:20-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -18,20 +19,21 @@ COPY . .
 ARG SOURCE_DATE_EPOCH=0
 RUN node tools/build.mjs && SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH node tools/image/assemble.mjs /image
 
-# Without the compiler and without the embedded ClickHouse: an image talks to a server.
+# Without the compiler and without the embedded ClickHouse: an image talks to a server. Some versions of npm leave behind
+# the empty folders of what was omitted.
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /weft
 COPY package.json package-lock.json ./
 ARG SOURCE_DATE_EPOCH=0
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
  && rm node_modules/.package-lock.json \
+ && find node_modules -type d -empty -delete \
  && find node_modules -depth -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
-# What is in the image, as CycloneDX.
-FROM ${NODE_IMAGE} AS list
-WORKDIR /weft
-COPY package.json package-lock.json ./
-RUN npm sbom --package-lock-only --omit=dev --omit=optional --sbom-format=cyclonedx > /sbom.cdx.json
+# What is in the image, as CycloneDX. Asked to omit those of development, npm leaves out what they share with others, and
+# without being asked it misses them: so the package has none here.
+FROM dependencies AS list
+RUN npm pkg delete devDependencies optionalDependencies && npm sbom --sbom-format=cyclonedx > /sbom.cdx.json
 
 FROM scratch AS sbom
 COPY --from=list /sbom.cdx.json /

@@ -4,7 +4,7 @@
 // that outlives it. `--build` does only that; other arguments go to mocha.
 import { join } from 'node:path';
 import { programs } from './go/programs.mjs';
-import { runSuite } from './go/suite.mjs';
+import { runSuite } from './suite.mjs';
 
 const tools = ['helm', 'helm-unittest', 'helm-docs', 'kubeconform', 'kwok', 'promql'];
 

@@ -1,7 +1,7 @@
 // `npm run test:kubernetes`: the operator against a real control plane (etcd, API server, controllers). Builds that
 // control plane once, with Go, into a folder that outlives it; compiles the project; runs test/kubernetes.
 import { programs } from './go/programs.mjs';
-import { runSuite } from './go/suite.mjs';
+import { runSuite } from './suite.mjs';
 
 runSuite({
   name: 'kubernetes',

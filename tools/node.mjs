@@ -1,9 +1,10 @@
 // `npm run test:node`: the whole chart on a real node, with pods that are containers of this machine. Needs root, and
 // of Debian containerd, runc, containernetworking-plugins, nftables, iproute2 and openssl; builds Kubernetes, coredns
-// and helm once, with Go, into a folder that outlives it.
+// and helm once, with Go, into a folder that outlives it. With WEFT_IMAGE_ARCHIVE=FILE pods run the image that
+// `npm run test:image` has left there.
 import { join } from 'node:path';
 import { programs } from './go/programs.mjs';
-import { runSuite } from './go/suite.mjs';
+import { runSuite } from './suite.mjs';
 
 runSuite({
   name: 'node',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../services/common/paths.js';
@@ -61,6 +61,30 @@ describe('the image', () => {
       run('tools/image/archive.mjs', ['weft:test', folder, join(work, file)]);
     assert.equal(pack(first, 'first.tar'), pack(second, 'second.tar'));
     assert.ok(readFileSync(join(work, 'first.tar')).equals(readFileSync(join(work, 'second.tar'))));
+  });
+
+  it('can be read by any user, and changed by none but root, whatever the umask', () => {
+    const strict = join(work, 'strict');
+    const script = `umask 077; exec "${process.execPath}" tools/image/assemble.mjs "${strict}"`;
+    execFileSync('sh', ['-c', script], { cwd: packageRoot });
+    for (const name of ['', ...files]) {
+      const found = statSync(join(strict, name));
+      const mode = found.isDirectory() || name === 'bin/weft.js' ? 0o755 : 0o644;
+      assert.equal((found.mode & 0o7777).toString(8), mode.toString(8), name);
+    }
+  });
+
+  it('leaves out what a source that is gone was compiled to', () => {
+    const stale = join(packageRoot, 'dist/services/common', `gone-${process.pid}.js`);
+    writeFileSync(stale, '');
+    try {
+      const second = join(work, 'without');
+      assemble(second);
+      const made = readdirSync(second, { recursive: true, encoding: 'utf8' });
+      assert.deepEqual(made.sort(), files.sort());
+    } finally {
+      rmSync(stale);
+    }
   });
 
   it('is not made over something else', () => {

@@ -23,13 +23,15 @@ const sessionSettings = `SET output_format_json_quote_64bit_integers = 0, async_
  * @throws UserError when another process has it, or when the engine is not installed.
  */
 export async function openEmbedded(folder: string): Promise<Database> {
+  // First, or whoever runs the image without a server would be told of a folder that does not help.
+  const engine = await load();
   try {
     mkdirSync(folder, { recursive: true });
     accessSync(folder, constants.W_OK);
   } catch (cause) {
     throw new UserError(`the folder ${folder} cannot be written: ${messageOf(cause)}`, { cause });
   }
-  const client = await connect(folder);
+  const client = await connect(engine, folder);
   const turns = createTurns();
   let closed = false;
 
@@ -80,15 +82,21 @@ export async function openEmbedded(folder: string): Promise<Database> {
   };
 }
 
-async function connect(folder: string): Promise<ClickHouseClient> {
-  const chdb = await import('chdb/connection').catch((cause: unknown) => {
+type Engine = typeof import('chdb/connection');
+
+/** The engine is optional, and not in the image. */
+function load(): Promise<Engine> {
+  return import('chdb/connection').catch((cause: unknown) => {
     throw new UserError(
       'the embedded ClickHouse (npm package chdb) is not installed here: set CLICKHOUSE_URL to a server',
       { cause },
     );
   });
+}
+
+async function connect(engine: Engine, folder: string): Promise<ClickHouseClient> {
   try {
-    const client = createClient({ connection: chdb.createChdbConnection({ path: folder }) } as never);
+    const client = createClient({ connection: engine.createChdbConnection({ path: folder }) } as never);
     await client.command({ query: sessionSettings });
     return client;
   } catch (error) {

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, realpathSync, renameSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { packageRoot } from '../../../services/common/paths.js';
+import { assembleWeft } from '../image/assembled.js';
 import { pauseImage } from './containerd.js';
 import { program, run } from './programs.js';
 
@@ -23,27 +23,18 @@ export async function buildPause(folder: string): Promise<string> {
 }
 
 /**
- * Makes the image of weft with the file system that the Dockerfile gives it: the same folder below /weft, and the
- * dependencies without those of development and without the embedded engine. What stands for the base image is this
- * machine's own node with the libraries that it is linked to.
+ * Makes the image of weft with the file system that the Dockerfile gives it below /weft. What stands for the base image
+ * is this machine's own node with the libraries that it is linked to. Where WEFT_IMAGE_ARCHIVE names the file that
+ * `npm run test:image` has left, it is that one.
  *
  * @returns its file
  */
 export async function buildWeft(folder: string): Promise<string> {
+  const built = process.env['WEFT_IMAGE_ARCHIVE'];
+  if (built !== undefined && built !== '') return resolve(built);
   const root = join(folder, 'weft');
-  const weft = join(root, 'weft');
   mkdirSync(root, { recursive: true });
-  const epoch = { ...process.env, SOURCE_DATE_EPOCH: '0' };
-  execFileSync(process.execPath, ['tools/image/assemble.mjs', weft], { cwd: packageRoot, env: epoch });
-  const dependencies = join(folder, 'dependencies');
-  mkdirSync(dependencies, { recursive: true });
-  for (const file of ['package.json', 'package-lock.json'])
-    cpSync(join(packageRoot, file), join(dependencies, file));
-  await run('npm', [
-    ...['ci', '--prefix', dependencies, '--omit=dev', '--omit=optional', '--ignore-scripts'],
-    ...['--no-audit', '--no-fund', '--prefer-offline'],
-  ]);
-  renameSync(join(dependencies, 'node_modules'), join(weft, 'node_modules'));
+  await assembleWeft(join(root, 'weft'), join(folder, 'dependencies'));
   mkdirSync(join(root, 'usr/local/bin'), { recursive: true });
   cpSync(realpathSync(process.execPath), join(root, 'usr/local/bin/node'));
   for (const library of await librariesOf(process.execPath)) {

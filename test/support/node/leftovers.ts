@@ -16,8 +16,17 @@ export async function removeLeftovers(): Promise<void> {
   const folders = readdirSync(parent).filter((name) => join(parent, name).startsWith(folderPrefix));
   // Pods without a folder of ours are somebody else's.
   if (folders.length === 0) return;
+  await killAll(() => [...processesOf(folderPrefix), ...processesInPods()]);
+  await unmountAll(folderPrefix);
+  await tryRun('sh', ['-c', 'find /sys/fs/cgroup/*/kubepods -depth -type d -exec rmdir {} +']);
+  await removeNetwork();
+  for (const name of folders) rmSync(join(parent, name), { recursive: true, force: true });
+}
+
+/** Kills processes until none is found any more, for five seconds at the most. */
+export async function killAll(find: () => readonly number[]): Promise<void> {
   for (let attempt = 0; attempt < 25; attempt++) {
-    const pids = [...processesOf(folderPrefix), ...processesInPods()];
+    const pids = find();
     if (pids.length === 0) break;
     for (const pid of pids) {
       try {
@@ -28,13 +37,11 @@ export async function removeLeftovers(): Promise<void> {
     }
     await sleep(200);
   }
-  await tryRun('sh', [
-    '-c',
-    `grep -o '${folderPrefix}[^ ]*' /proc/self/mounts | sort -r | xargs -r umount -l`,
-  ]);
-  await tryRun('sh', ['-c', 'find /sys/fs/cgroup/*/kubepods -depth -type d -exec rmdir {} +']);
-  await removeNetwork();
-  for (const name of folders) rmSync(join(parent, name), { recursive: true, force: true });
+}
+
+/** Unmounts what is mounted below paths that begin so. */
+export async function unmountAll(prefix: string): Promise<void> {
+  await tryRun('sh', ['-c', `grep -o '${prefix}[^ ]*' /proc/self/mounts | sort -r | xargs -r umount -l`]);
 }
 
 /** @throws Error where this machine is a node of somebody else's cluster, whose network this one's would break */
@@ -45,7 +52,7 @@ export async function refuseOthers(): Promise<void> {
 }
 
 /** Programs with a word in their arguments. */
-function processesOf(word: string): number[] {
+export function processesOf(word: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .filter((name) => read(join('/proc', name, 'cmdline')).includes(word))

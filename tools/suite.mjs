@@ -1,6 +1,6 @@
-// Suites of tests that need programs built with Go.
+// Suites of tests that need something built first, which outlives them.
 import { spawnSync } from 'node:child_process';
-import { runMocha } from '../mocha.mjs';
+import { runMocha } from './mocha.mjs';
 
 /**
  * Builds what a suite needs, compiles the project and runs the suite, with the arguments of the command line;
@@ -8,7 +8,7 @@ import { runMocha } from '../mocha.mjs';
  *
  * @param {{name: string, timeout_ms: number, jobs?: number, build: () => Record<string, string>, hint?: string}} suite
  *   name: the folder of its tests; timeout_ms: of a test; jobs: files that run at a time, each with a control plane of its
- *   own; build: returns where the programs are, as variables of the environment; hint: what else could be done where they
+ *   own; build: returns where what was built is, as variables of the environment; hint: what else could be done where it
  *   cannot be built
  */
 export function runSuite({ name, timeout_ms, jobs = 1, build, hint = '' }) {
