@@ -10,8 +10,10 @@ import { eventually } from '../support/block.js';
 import { testDatabase } from '../support/database.js';
 import { readFacts } from '../support/facts.js';
 import { type ClickHouseServer, serveClickHouse } from '../support/kubernetes/clickhouse.js';
+import { connectionSuite } from '../support/node/connection-suite.js';
 import { type Forwarded, forward } from '../support/node/forward.js';
 import { buildWeft, weftImage } from '../support/node/images.js';
+import { hostAddress } from '../support/node/network.js';
 import { type Node, startNode } from '../support/node/node.js';
 import { program, run } from '../support/node/programs.js';
 import { deployKind, plainContract } from '../support/score-contract.js';
@@ -24,6 +26,12 @@ const [release, namespace] = ['rollup', 'indexer'];
 
 /** Little enough for all pods on a small machine. */
 const resources = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '1Gi' } };
+
+/** Peers of network policies: this machine, where servers are that pods ask; and pods of a namespace. */
+const machine = [{ ipBlock: { cidr: `${hostAddress}/32` } }];
+const namespaced = (name: string): object[] => [
+  { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } },
+];
 
 const certificate = (name: string): string => join(packageRoot, 'test/support/tls', name);
 
@@ -44,10 +52,13 @@ describe('the chart on a real node', function () {
   let l1: SimulatedL1;
   let clock: NodeJS.Timeout;
   let contract: string;
+  /** Servers of this machine, as pods reach them. */
+  const servers: Record<string, string> = {};
 
-  const forPods = async (url: string): Promise<string> => {
+  const forPods = async (name: string, url: string): Promise<string> => {
     const one = await forward(url);
     forwarded.push(one);
+    servers[name] = new URL(one.url).host;
     return one.url;
   };
   const kubectl = (...args: string[]): Promise<string> => node.kubectl('-n', namespace, ...args);
@@ -92,12 +103,12 @@ describe('the chart on a real node', function () {
     const values = {
       image: { repository: weftImage.repository, tag: weftImage.tag, pullPolicy: 'Never' },
       node: {
-        rpc: await forPods(replay.rpc_url),
-        rest: await forPods(replay.rest_url),
-        jsonRpc: await forPods(replay.json_rpc_url),
+        rpc: await forPods('rpc', replay.rpc_url),
+        rest: await forPods('rest', replay.rest_url),
+        jsonRpc: await forPods('json-rpc', replay.json_rpc_url),
       },
       chain: { id: facts.chain_id },
-      clickhouse: { url: await forPods(tables.url) },
+      clickhouse: { url: await forPods('clickhouse', tables.url) },
       defaults: { drainMs: 3_000, resources },
       services: Object.fromEntries(
         ['block', 'tx', 'nft', 'richlist'].map((name) => [
@@ -107,6 +118,13 @@ describe('the chart on a real node', function () {
       ),
       scoringOperator: { replicas: 1, settings: { RELIST_SECONDS: 10 } },
       tls: { enabled: true, existingSecret: 'certificates', serverName: 'weft.test' },
+      networkPolicy: {
+        enabled: true,
+        ...Object.fromEntries(['clickhouse', 'node', 'l1'].map((name) => [name, { to: machine }])),
+        apiServer: { to: machine, ports: [Number(new URL(node.plane.url).port)] },
+        gateway: { from: namespaced('visitors') },
+        metrics: { from: namespaced('monitoring') },
+      },
       scoringPrograms: {
         points: {
           pollSeconds: 1,
@@ -121,9 +139,9 @@ describe('the chart on a real node', function () {
           contract: { address: contract },
           signer: { address: anvil.accounts[0]?.address, secretRef: { name: 'signer' } },
           endpoints: {
-            l1: { urls: [await forPods(l1.url)], module: '0x1', standstillSeconds: 3 },
+            l1: { urls: [await forPods('l1', l1.url)], module: '0x1', standstillSeconds: 3 },
             // The contract is on a chain of its own here, not on the recorded one.
-            rollup: { jsonRpcUrls: [await forPods(anvil.url)], evmChainId: 31_337 },
+            rollup: { jsonRpcUrls: [await forPods('contract', anvil.url)], evmChainId: 31_337 },
           },
           policy: { builtin: 'tx-count' },
           score: { schedule: '* * * * *' },
@@ -138,6 +156,7 @@ describe('the chart on a real node', function () {
     if (failed && node !== undefined) {
       process.stdout.write(await kubectl('get', 'pods,jobs,cronjobs,scoringprograms', '-o', 'wide'));
       process.stdout.write((await kubectl('get', 'events', '--sort-by=.lastTimestamp')).slice(-6_000));
+      process.stdout.write(node.logs());
       for (const pod of (await kubectl('get', 'pods', '-o', 'name')).trim().split('\n'))
         process.stdout.write(`${pod}\n${await kubectl('logs', pod, '--all-containers', '--tail=15')}\n`);
     }
@@ -248,6 +267,12 @@ describe('the chart on a real node', function () {
       await kubectl('get', 'scoringprogram', 'points');
     });
 
+  connectionSuite(() => ({
+    kubectl: node.kubectl,
+    namespace,
+    servers: { ...servers, 'api-server': new URL(node.plane.url).host },
+  }));
+
   it('loses nothing when the consumer of txs is killed', async () => {
     const field = (path: string): Promise<string> =>
       kubectl(
@@ -292,5 +317,18 @@ describe('the chart on a real node', function () {
     const { totalScore } = await plainContract(anvil, contract).getFunction('stages')(5n);
     assert.ok(totalScore > 0n);
     assert.equal(stage?.totalScore, String(totalScore));
+  });
+
+  it('goes, and leaves nothing but the definition of programs', async () => {
+    await helm('uninstall', release, '--wait', '--timeout', '4m');
+    const kinds =
+      'all,serviceaccounts,roles,rolebindings,configmaps,secrets,leases,networkpolicies,scoringprograms';
+    const labelled = ['-l', `app.kubernetes.io/instance=${release}`];
+    await eventually(
+      async () => (await kubectl('get', kinds, ...labelled, '-o', 'name')) === '',
+      'all of the release to be gone',
+      60_000,
+    );
+    await kubectl('get', 'crd', 'scoringprograms.vip.weft.dev');
   });
 });

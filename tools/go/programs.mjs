@@ -67,6 +67,7 @@ export const programs = {
     }),
   coredns: () =>
     buildProgram({ module: `${folder}/coredns`, name: 'coredns', target: 'github.com/coredns/coredns' }),
+  policies: () => buildProgram({ module: 'test/node/policies', name: 'policies' }),
   pause: () => buildProgram({ module: 'test/node/pause', name: 'pause' }),
   promql: () => buildProgram({ module: `${folder}/promql`, name: 'promql' }),
   kwok: () => buildProgram({ module: `${folder}/kwok`, name: 'kwok', target: 'sigs.k8s.io/kwok/cmd/kwok' }),

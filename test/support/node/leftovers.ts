@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sleep } from '../../../services/common/lifecycle.js';
 import { removeNetwork } from './network.js';
+import { removePolicies } from './policies.js';
 import { tryRun } from './programs.js';
 
 /** Where nodes have their folders: no place that somebody removes while there are mounts in it. */
@@ -19,6 +20,7 @@ export async function removeLeftovers(): Promise<void> {
   await killAll(() => [...processesOf(folderPrefix), ...processesInPods()]);
   await unmountAll(folderPrefix);
   await tryRun('sh', ['-c', 'find /sys/fs/cgroup/*/kubepods -depth -type d -exec rmdir {} +']);
+  await removePolicies();
   await removeNetwork();
   for (const name of folders) rmSync(join(parent, name), { recursive: true, force: true });
 }

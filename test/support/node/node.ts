@@ -9,9 +9,10 @@ import { type Containerd, startContainerd } from './containerd.js';
 import { buildPause } from './images.js';
 import { folderPrefix, refuseOthers, removeLeftovers } from './leftovers.js';
 import { dnsAddress, hostAddress, makeNetwork, podNetwork } from './network.js';
+import { enforcePolicies } from './policies.js';
 import { createDaemons, program, run, whatIsMissing } from './programs.js';
 
-/** A cluster of one real node: pods are containers of this machine. */
+/** A cluster of one real node: pods are containers of this machine, and network policies are enforced. */
 export interface Node {
   readonly plane: ControlPlane;
   readonly containerd: Containerd;
@@ -64,10 +65,12 @@ export async function startNode(): Promise<Node> {
   writeFileSync(join(folder, 'Corefile'), corefile(kubeconfig));
   daemons.start('coredns', program('COREDNS'), ['-conf', join(folder, 'Corefile')]);
 
-  const names = ['kubelet', 'kube-proxy', 'coredns', 'containerd'];
+  await enforcePolicies(daemons, kubeconfig);
+
+  const names = ['kubelet', 'kube-proxy', 'coredns', 'policies', 'containerd'];
   const logs = (): string => names.map((name) => `${name}:\n${daemons.log(name)}`).join('\n');
   const stop = async (): Promise<void> => {
-    for (const name of ['kubelet', 'kube-proxy', 'coredns']) await daemons.kill(name);
+    for (const name of ['kubelet', 'kube-proxy', 'coredns', 'policies']) await daemons.kill(name);
     await containerd.stop();
     plane.stop();
     await removeLeftovers();

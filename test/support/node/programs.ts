@@ -10,7 +10,7 @@ export const cniFolder = '/usr/lib/cni';
 export function whatIsMissing(): string | undefined {
   if (process.platform !== 'linux') return 'this is not Linux';
   if (process.getuid?.() !== 0) return 'this is not root';
-  const missing = ['containerd', 'ctr', 'runc', 'nft', 'ip', 'openssl'].filter(
+  const missing = ['containerd', 'ctr', 'runc', 'nft', 'iptables', 'ip', 'openssl'].filter(
     (name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0,
   );
   if (!existsSync(join(cniFolder, 'bridge'))) missing.push(join(cniFolder, 'bridge'));
@@ -18,7 +18,7 @@ export function whatIsMissing(): string | undefined {
 }
 
 /** Path of a program that `npm run test:node` has built. */
-export function program(name: 'KUBEBUILDER_ASSETS' | 'COREDNS' | 'PAUSE' | 'HELM'): string {
+export function program(name: 'KUBEBUILDER_ASSETS' | 'COREDNS' | 'PAUSE' | 'POLICIES' | 'HELM'): string {
   const path = process.env[name];
   if (path === undefined) throw new Error(`${name} is not set: run npm run test:node`);
   return path;
