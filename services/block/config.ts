@@ -1,4 +1,5 @@
 import { asBoolean, asInteger, asOneOf, type Settings, type ValuesOf } from '../common/config.js';
+import { proxySettings } from '../common/http-proxy.js';
 import {
   chainSettings,
   logSettings,
@@ -55,6 +56,7 @@ export const blockSettings = {
   ...tableSettings,
   ...chainSettings,
   ...nodeSettings,
+  ...proxySettings,
   ...serverSettings,
   ...blockOwnSettings,
   ROLE: {

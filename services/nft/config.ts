@@ -1,5 +1,6 @@
 import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
 import { consumerSettings } from '../common/consumer-settings.js';
+import { proxySettings } from '../common/http-proxy.js';
 import {
   chainSettings,
   logSettings,
@@ -36,6 +37,7 @@ export const nftSettings = {
     doc: 'EVM JSON-RPC URLs, separated by commas: asked for names and uris on EVM rollups.',
   },
   NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
+  ...proxySettings,
   ...consumerSettings(7003),
 } satisfies Settings;
 

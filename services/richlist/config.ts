@@ -1,5 +1,6 @@
 import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
 import { consumerSettings } from '../common/consumer-settings.js';
+import { proxySettings } from '../common/http-proxy.js';
 import {
   chainSettings,
   logSettings,
@@ -51,6 +52,7 @@ export const richlistSettings = {
     doc: 'EVM JSON-RPC URLs, separated by commas: balances are compared with what they say.',
   },
   NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
+  ...proxySettings,
   ...consumerSettings(7004),
 } satisfies Settings;
 

@@ -1,5 +1,6 @@
 import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
 import { consumerSettings } from '../common/consumer-settings.js';
+import { proxySettings } from '../common/http-proxy.js';
 import {
   chainSettings,
   logSettings,
@@ -32,6 +33,7 @@ export const txSettings = {
     doc: 'Cosmos REST URLs, separated by commas: asked on Move rollups for the owners of fungible stores that are older than the index.',
   },
   NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
+  ...proxySettings,
   ...consumerSettings(7002),
 } satisfies Settings;
 

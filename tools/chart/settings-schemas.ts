@@ -1,5 +1,6 @@
 import { blockSettings } from '../../services/block/config.js';
 import type { Settings } from '../../services/common/config.js';
+import { proxySettings } from '../../services/common/http-proxy.js';
 import { type Schema, strict } from '../../services/common/json-schema.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { nftSettings } from '../../services/nft/config.js';
@@ -19,6 +20,8 @@ const ofTheChart: ReadonlySet<string> = new Set([
     'CLICKHOUSE_CLUSTER',
     'CLICKHOUSE_DATABASE',
   ],
+  // May hold a password, and are for Jobs as well: variables of `defaults.extraEnv`.
+  ...Object.keys(proxySettings),
   ...['DATA_DIR', 'DB_DSN', 'MIGRATIONS', 'ROLE', 'LOG_LEVEL'],
   ...['HOST', 'PORT', 'GRPC_PORT', 'OPS_PORT', 'HEALTH_PORT'],
   ...['DRAIN_MS', 'SHUTDOWN_GRACE_MS', 'MAX_CONNECTION_AGE_MS'],

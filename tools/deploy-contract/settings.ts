@@ -1,4 +1,5 @@
 import { loadSettings, type Settings, type ValuesOf } from '../../services/common/config.js';
+import { proxySettings } from '../../services/common/http-proxy.js';
 import { nodeSettings } from '../../services/common/settings.js';
 import { sendSettings, signerSettings } from '../../services/scoring-operator/contract/settings.js';
 import { checkSignerSettings } from '../../services/scoring-operator/contract/signer.js';
@@ -24,6 +25,7 @@ export const deploySettings = {
     doc: 'Cosmos REST URLs of the rollup, for its own limit of gas and who may deploy. Not needed, but then these are not checked.',
   },
   NODE_TIMEOUT_MS,
+  ...proxySettings,
   INIT_STAGE: {
     doc: 'First stage that the contract has scores of, or `auto` for the stage that the L1 is in.',
     default: '',

@@ -1,4 +1,5 @@
 import { asOneOf, asText, type Settings, type ValuesOf } from '../../services/common/config.js';
+import { proxySettings } from '../../services/common/http-proxy.js';
 import { chainSettings, nodeSettings } from '../../services/common/settings.js';
 import {
   asAddressOrNone,
@@ -13,6 +14,7 @@ const { ACCOUNT_ADDRESS_PREFIX } = chainSettings;
 /** What `weft onboard` reads from the environment. Nothing of it is needed: what is missing is what it says. */
 export const onboardSettings = {
   ...nodeSettings,
+  ...proxySettings,
   RPC_URL: { ...nodeSettings.RPC_URL, doc: 'CometBFT RPC URLs of the rollup, separated by commas.' },
   JSON_RPC_WS_URL: {
     doc: 'Websocket URL of the JSON-RPC, for the registry entry.',

@@ -6,6 +6,7 @@ import {
   type Settings,
   type ValuesOf,
 } from '../../services/common/config.js';
+import { proxySettings } from '../../services/common/http-proxy.js';
 import { logLevels } from '../../services/common/log.js';
 import {
   chainSettings,
@@ -32,6 +33,7 @@ export const startSettings = {
   ...tableSettings,
   ...chainSettings,
   ...nodeSettings,
+  ...proxySettings,
   ...serverSettings,
   ...blockOwnSettings,
   ...txOwnSettings,

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { createEndpoints, NodeError } from '../../services/common/chain/endpoints.js';
 import { asInteger, loadSettings } from '../../services/common/config.js';
 import { messageOf, UserError } from '../../services/common/errors.js';
+import { proxySettings } from '../../services/common/http-proxy.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { chainSettings, nodeSettings } from '../../services/common/settings.js';
@@ -35,6 +36,7 @@ const settings = {
   REST_URL: nodeSettings.REST_URL,
   JSON_RPC_URL: nodeSettings.JSON_RPC_URL,
   NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
+  ...proxySettings,
   VM_TYPE: chainSettings.VM_TYPE,
   ACCOUNT_ADDRESS_PREFIX: chainSettings.ACCOUNT_ADDRESS_PREFIX,
   PORT: gatewaySettings.PORT,

@@ -1,4 +1,5 @@
-import { Agent, request } from 'undici';
+import { request } from 'undici';
+import { createDispatcher } from '../http-proxy.js';
 import { sleep } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
@@ -93,13 +94,11 @@ export interface EndpointOptions {
 /** Makes the endpoints of one interface; nothing is sent yet. */
 export function createEndpoints(api: Api, urls: readonly string[], options: EndpointOptions): Endpoints {
   const { log, metrics, timeout_ms } = options;
-  const agent = new Agent({
+  const dispatcher = createDispatcher({
     connections: options.connections,
     pipelining: 1,
     keepAliveTimeout: 30_000,
     connect: { timeout: timeout_ms },
-    headersTimeout: timeout_ms,
-    bodyTimeout: timeout_ms,
   });
   const endpoints: Endpoint[] = urls.map((url) => ({
     url,
@@ -132,7 +131,9 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
   ): Promise<[number, string]> => {
     try {
       const response = await request(endpoint.url + path, {
-        dispatcher: agent,
+        dispatcher,
+        headersTimeout: timeout_ms,
+        bodyTimeout: timeout_ms,
         method: body === undefined ? 'GET' : 'POST',
         body: body ?? null,
         headers: {
@@ -195,7 +196,7 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
     api,
     urls,
     ask,
-    close: () => agent.destroy(),
+    close: () => dispatcher.destroy(),
   };
 }
 

@@ -20,7 +20,7 @@ export interface CallSettings {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of every channel: big messages, quick reconnects. */
+/** Options of every channel: big messages, quick reconnects, no proxy between services. */
 const channelOptions = {
   'grpc.max_receive_message_length': maxMessageBytes,
   'grpc.max_send_message_length': maxMessageBytes,
@@ -28,6 +28,8 @@ const channelOptions = {
   'grpc.max_reconnect_backoff_ms': 2_000,
   'grpc.keepalive_time_ms': 30_000,
   'grpc.dns_min_time_between_resolutions_ms': 2_000,
+  // grpc-js would take the proxy that is meant for what is outside.
+  'grpc.enable_http_proxy': 0,
 };
 
 /** Calls go to all replicas in turn. */

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { request } from 'undici';
 import { messageOf } from '../../common/errors.js';
+import { createDispatcher } from '../../common/http-proxy.js';
 import { parseCsv } from './csv.js';
 import { ScoringError } from './errors.js';
 import type { Measure } from './facts.js';
@@ -75,9 +76,10 @@ async function readFile(rule: SourceRule): Promise<Bytes> {
 async function readUrl(rule: SourceRule, signal: AbortSignal): Promise<Bytes> {
   const ended = AbortSignal.any([signal, AbortSignal.timeout(rule.timeout_ms)]);
   const fail = (why: string) => new SourceUnavailable(`${nameOf(rule)}: ${why}`);
+  const dispatcher = createDispatcher();
   try {
     const headers = { accept: 'text/csv, text/plain;q=0.9, */*;q=0.1' };
-    const response = await request(rule.location, { signal: ended, headers });
+    const response = await request(rule.location, { dispatcher, signal: ended, headers });
     if (response.statusCode !== 200) {
       await response.body.dump();
       throw fail(`it answers ${response.statusCode}`);
@@ -91,6 +93,8 @@ async function readUrl(rule: SourceRule, signal: AbortSignal): Promise<Bytes> {
     signal.throwIfAborted();
     if (error instanceof ScoringError || error instanceof SourceUnavailable) throw error;
     throw fail(ended.aborted ? `no whole answer within ${rule.timeout_ms} ms` : messageOf(error));
+  } finally {
+    await dispatcher.destroy();
   }
 }
 

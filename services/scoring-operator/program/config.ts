@@ -1,4 +1,5 @@
 import { loadSettings, type Settings, type ValuesOf } from '../../common/config.js';
+import { proxySettings } from '../../common/http-proxy.js';
 import { nodeSettings } from '../../common/settings.js';
 import type { SendingConfig } from '../contract/open.js';
 import { sendSettings, signerSettings } from '../contract/settings.js';
@@ -9,6 +10,7 @@ export const signingSettings = {
   ...signerSettings,
   ...sendSettings,
   NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
+  ...proxySettings,
 } satisfies Settings;
 
 export type SigningConfig = ValuesOf<typeof signingSettings>;

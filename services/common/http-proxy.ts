@@ -1,0 +1,54 @@
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { asText, asUrl, loadSettings, type Settings } from './config.js';
+
+/**
+ * How nodes, the L1 and sources of policies are reached from where nothing goes out directly. The names are those that
+ * curl, Go and others read; each also counts in lower case.
+ */
+export const proxySettings = {
+  HTTPS_PROXY: {
+    doc: 'http(s) URL of the proxy through which https URLs of nodes, of the L1 and of sources of policies are asked, with user:password@ where it wants them. ClickHouse, gRPC, signers and websockets are reached directly. Default: HTTP_PROXY.',
+    default: '',
+    aliases: ['https_proxy'],
+    parse: asUrl,
+    secret: true,
+  },
+  HTTP_PROXY: {
+    doc: 'The same for their http URLs.',
+    default: '',
+    aliases: ['http_proxy'],
+    parse: asUrl,
+    secret: true,
+  },
+  NO_PROXY: {
+    doc: 'What is asked directly all the same, separated by commas: names of hosts, which stand for all below them as well, and addresses (no ranges of them), each with a port or without; * is everything. This machine is never asked through a proxy.',
+    default: '',
+    aliases: ['no_proxy'],
+    parse: asText,
+  },
+} satisfies Settings;
+
+/** This machine, by its usual names. */
+const own = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * What sends requests of undici: through a proxy where the environment names one.
+ *
+ * @param options limits and times of connections, in milliseconds.
+ * @throws ConfigError for a proxy that is no URL, which programs have found at their start.
+ */
+export function createDispatcher(
+  options: Agent.Options = {},
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Dispatcher {
+  const { HTTP_PROXY, HTTPS_PROXY, NO_PROXY } = loadSettings(proxySettings, env);
+  if (HTTP_PROXY === '' && HTTPS_PROXY === '') return new Agent(options);
+  return new EnvHttpProxyAgent({
+    ...options,
+    httpProxy: HTTP_PROXY,
+    httpsProxy: HTTPS_PROXY,
+    noProxy: NO_PROXY === '*' ? '*' : [NO_PROXY, ...own].filter((name) => name !== '').join(','),
+    // Proxies commonly refuse tunnels to ports other than 443: what is not encrypted is asked of the proxy itself.
+    proxyTunnel: false,
+  });
+}
