@@ -43,7 +43,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
   securityContext: ref('securityContext'),
   tmpSizeLimit: text({ pattern: '^[0-9.]+[a-zA-Z]*$' }),
   startupProbe: ref('probe'),
-  readinessProbe: ref('probe'),
+  readinessProbe: ref('readinessProbe'),
   livenessProbe: ref('probe'),
   lifecycle: strict({ preStop: open, postStart: open, stopSignal: text() }),
   nodeSelector: texts,

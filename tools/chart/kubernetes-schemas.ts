@@ -16,17 +16,18 @@ import { podSchemas } from '../../services/scoring-operator/operator/pod-schemas
 const selector = strict({ matchLabels: texts, matchExpressions: list(open) });
 const port = { anyOf: [integer(1, 65_535), text({ minLength: 1 })] };
 
+const probe = {
+  failureThreshold: integer(1),
+  initialDelaySeconds: integer(0),
+  periodSeconds: integer(1),
+  timeoutSeconds: integer(1),
+};
+
 /** Parts of Kubernetes' own objects that values take as they are. What lies deeper the API server checks. */
 export const kubernetesSchemas: Readonly<Record<string, Schema>> = {
   ...podSchemas,
-  probe: strict({
-    failureThreshold: integer(1),
-    initialDelaySeconds: integer(0),
-    periodSeconds: integer(1),
-    successThreshold: integer(1),
-    terminationGracePeriodSeconds: integer(1),
-    timeoutSeconds: integer(1),
-  }),
+  probe: strict({ ...probe, successThreshold: integer(1, 1), terminationGracePeriodSeconds: integer(1) }),
+  readinessProbe: strict({ ...probe, successThreshold: integer(1) }),
   container: {
     type: 'object',
     required: ['name', 'image'],

@@ -27,7 +27,9 @@ import { programSchema } from './program-schema.js';
 import { settingsSchemas } from './settings-schemas.js';
 
 const url = text({ pattern: '^(https?://[^\\s]+)?$' });
-const urls: Schema = { anyOf: [url, list(text({ pattern: '^https?://[^\\s,]+$' }))] };
+/** May hold passwords, which a message about a pattern would show: templates look at them. */
+const secretUrls: Schema = { type: ['string', 'array'], items: text() };
+const label = '([a-z0-9]([-a-z0-9]*[a-z0-9])?)?';
 const name = text({ pattern: '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$', maxLength: 253 });
 const key = text({ pattern: '^[-._a-zA-Z0-9]+$' });
 const identifier = text({ pattern: '^[A-Za-z_][A-Za-z0-9_-]*$' });
@@ -39,9 +41,9 @@ const pullSecrets = list(ref('pullSecret'));
 const properties: Readonly<Record<string, Schema>> = {
   enabled: { ...boolean, description: 'For charts that have this one as a dependency with a condition.' },
   node: strict({
-    rpc: urls,
-    rest: urls,
-    jsonRpc: urls,
+    rpc: secretUrls,
+    rest: secretUrls,
+    jsonRpc: secretUrls,
     existingSecret: name,
     existingSecretKeys: strict({ rpc: key, rest: key, jsonRpc: key }),
     timeoutMs: integer(100, 600_000),
@@ -53,7 +55,7 @@ const properties: Readonly<Record<string, Schema>> = {
     startHeight: integer(0),
   }),
   clickhouse: strict({
-    url,
+    url: text(),
     user: text(),
     password: text(),
     existingSecret: name,
@@ -65,14 +67,14 @@ const properties: Readonly<Record<string, Schema>> = {
   global: { type: 'object', properties: { imageRegistry: text(), imagePullSecrets: pullSecrets } },
   image: strict({
     registry: text(),
-    repository: text({ pattern: '^[a-z0-9]+([-._/]+[a-z0-9]+)*$' }),
+    repository: text({ pattern: '^([-.a-z0-9]+(:[0-9]+)?/)?[a-z0-9]+([-._/]+[a-z0-9]+)*$' }),
     tag: text({ pattern: '^([A-Za-z0-9_][-.A-Za-z0-9_]{0,127})?$' }),
     digest: text({ pattern: '^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})?$' }),
     pullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
     pullSecrets,
   }),
-  nameOverride: name,
-  fullnameOverride: name,
+  nameOverride: text({ pattern: `^${label}$` }),
+  fullnameOverride: text({ pattern: `^${label}$` }),
   commonLabels: texts,
   commonAnnotations: texts,
   listenHost: text({ minLength: 1 }),
@@ -118,7 +120,7 @@ const properties: Readonly<Record<string, Schema>> = {
   extraCA: strict({ configMap: name, secret: name, key }),
   networkPolicy: strict({
     enabled: boolean,
-    dns: strict({ to: peers, ports }),
+    dns: strict({ to: peers, ports: { ...ports, minItems: 1 } }),
     clickhouse: strict({ to: peers, ports }),
     node: strict({ to: peers, ports }),
     l1: strict({ to: peers, ports: orNull(ports) }),

@@ -24,13 +24,18 @@
 {{- if kindIs "slice" . }}{{ join "," . }}{{ else }}{{ . }}{{ end -}}
 {{- end -}}
 
+{{/*
+Whether a text is an http(s) URL, as the processes read one; empty where it is not. It may have a password, so no message
+shows it, nor does the schema look at it, whose messages would.
+*/}}
+{{- define "weft.isUrl" -}}
+{{- if regexMatch "^https?://([^/?#@[:space:]]*@)?([-._A-Za-z0-9]+|\\[[0-9A-Fa-f:.%]+\\])(:[0-9]{1,5})?([/?][^#[:space:]]*)?$" . }}true{{ end -}}
+{{- end -}}
+
 {{/* Labels that select the pods of a component. Argument: root, name (empty: of all components). */}}
 {{- define "weft.selector" -}}
-app.kubernetes.io/name: {{ include "weft.name" .root }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
-{{- with .name }}
-app.kubernetes.io/component: {{ . }}
-{{- end }}
+{{- $component := empty .name | ternary (dict) (dict "app.kubernetes.io/component" .name) -}}
+{{- merge $component (dict "app.kubernetes.io/name" (include "weft.name" .root) "app.kubernetes.io/instance" .root.Release.Name) | toYaml -}}
 {{- end -}}
 
 {{/*
@@ -43,16 +48,12 @@ Labels of pods: none that changes with the chart's version, which would start al
 {{- mergeOverwrite (dict) .root.Values.commonLabels (default (dict) .more) $own | toYaml -}}
 {{- end -}}
 
-{{/* Labels of an object. Argument: root, name. */}}
+{{/* Labels of an object: what it is selected by is the chart's to say. Argument: root, name, labels (those of the values). */}}
 {{- define "weft.labels" -}}
-{{ include "weft.selector" . }}
-app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .root.Release.Service }}
-app.kubernetes.io/part-of: weft
-helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
-{{- with .root.Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- $own := include "weft.selector" . | fromYaml -}}
+{{- $chart := printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" -}}
+{{- $about := dict "app.kubernetes.io/version" .root.Chart.AppVersion "app.kubernetes.io/managed-by" .root.Release.Service "app.kubernetes.io/part-of" "weft" "helm.sh/chart" $chart -}}
+{{- mergeOverwrite (dict) .root.Values.commonLabels (default (dict) .labels) $about $own | toYaml -}}
 {{- end -}}
 
 {{/*
@@ -64,13 +65,10 @@ component), labels, annotations, namespace (`-`: none, for objects of the cluste
 {{- $annotations := merge (dict) (default (dict) .annotations) .root.Values.commonAnnotations -}}
 name: {{ include "weft.fullname" .root }}{{ with $suffix }}-{{ . }}{{ end }}
 {{- if ne (default "" .namespace) "-" }}
-namespace: {{ default .root.Release.Namespace .namespace }}
+namespace: {{ default .root.Release.Namespace .namespace | quote }}
 {{- end }}
 labels:
   {{- include "weft.labels" . | nindent 2 }}
-  {{- with .labels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
 {{- with $annotations }}
 annotations:
   {{- toYaml . | nindent 2 }}

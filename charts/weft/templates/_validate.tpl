@@ -13,6 +13,16 @@
   {{- if and (eq $vm "evm") (not $node.jsonRpc) }}{{ $mistakes = append $mistakes "node.jsonRpc is not set: an EVM rollup's JSON-RPC URL, such as http://node:8545 (or chain.vm: move or wasm)" }}{{ end -}}
   {{- if and (ne $vm "evm") $node.jsonRpc }}{{ $mistakes = append $mistakes (printf "node.jsonRpc is set, but chain.vm is %s: only EVM rollups have JSON-RPC" $vm) }}{{ end -}}
 {{- end -}}
+{{- range list "rpc" "rest" "jsonRpc" -}}
+  {{- $name := . -}}
+  {{- range splitList "," (include "weft.urls" (get $node $name)) | compact -}}
+    {{- if not (include "weft.isUrl" (trim .)) }}{{ $mistakes = append $mistakes (printf "node.%s is no http(s) URL, nor several with commas (it is not shown; in a password, characters such as # / ? @ are written with %%)" $name) }}{{ end -}}
+  {{- end -}}
+{{- end -}}
+{{- with .Values.clickhouse.url -}}
+  {{- if not (include "weft.isUrl" .) }}{{ $mistakes = append $mistakes "clickhouse.url is no http(s) URL (it is not shown; in a password, characters such as # / ? @ are written with %, or stand in clickhouse.password as they are)" }}{{ end -}}
+{{- end -}}
+{{- if not (regexMatch "^[a-zA-Z]" (include "weft.fullname" .)) }}{{ $mistakes = append $mistakes (printf "names of objects would begin with %s, and those of Services begin with a letter: set fullnameOverride" (include "weft.fullname" .)) }}{{ end -}}
 {{- if not .Values.chain.id }}{{ $mistakes = append $mistakes "chain.id is not set: the chain id of the rollup, such as rollup-1" }}{{ end -}}
 {{- $clickhouse := .Values.clickhouse -}}
 {{- if $clickhouse.existingSecret -}}
@@ -37,7 +47,8 @@
   {{- if and $.Values.clickhouse.existingSecret (not $.Values.scoringOperator.jobs.clickhouseSecret) (not $program.clickhouse) (or (ne $keys.url "url") (ne $keys.user "user") (ne $keys.password "password")) }}{{ $mistakes = append $mistakes (printf "scoringPrograms.%s.clickhouse is not set: Jobs need a Secret with the keys url, user and password, and clickhouse.existingSecretKeys are other ones (or scoringOperator.jobs.clickhouseSecret)" $name) }}{{ end -}}
 {{- end -}}
 {{- end -}}
-{{- if and (not $hasOperator) (.Capabilities.APIVersions.Has "vip.weft.dev/v1alpha1") -}}
+{{- /* Whoever brings no custom resource may be one who must not list programs, and would be refused the whole release. */ -}}
+{{- if and (not $hasOperator) (eq $vm "evm") .Values.crds.enabled (.Capabilities.APIVersions.Has "vip.weft.dev/v1alpha1") -}}
 {{- range (lookup "vip.weft.dev/v1alpha1" "ScoringProgram" .Release.Namespace "").items -}}
   {{- if eq (get (default (dict) .metadata.labels) "app.kubernetes.io/instance") $.Release.Name }}{{ $mistakes = append $mistakes (printf "scoringOperator.enabled is false, but the program %s is there, which only the operator can let go: take it out of scoringPrograms first" .metadata.name) }}{{ end -}}
 {{- end -}}
@@ -59,6 +70,8 @@
 {{- if and .Values.gateway.route.enabled (not .Values.gateway.route.parentRefs) }}{{ $mistakes = append $mistakes "gateway.route.parentRefs is empty: a route belongs to a Gateway" }}{{ end -}}
 {{- with .Values.gateway.service -}}
   {{- if and (or .loadBalancerIP .loadBalancerClass) (ne .type "LoadBalancer") }}{{ $mistakes = append $mistakes (printf "gateway.service.loadBalancerIP or loadBalancerClass is set, but its type is %s" .type) }}{{ end -}}
+  {{- if and .loadBalancerSourceRanges (ne .type "LoadBalancer") }}{{ $mistakes = append $mistakes (printf "gateway.service.loadBalancerSourceRanges is set, but its type is %s" .type) }}{{ end -}}
+  {{- if and .externalTrafficPolicy (eq .type "ClusterIP") }}{{ $mistakes = append $mistakes "gateway.service.externalTrafficPolicy is set, but its type is ClusterIP" }}{{ end -}}
   {{- if and .nodePort (eq .type "ClusterIP") }}{{ $mistakes = append $mistakes "gateway.service.nodePort is set, but its type is ClusterIP" }}{{ end -}}
 {{- end -}}
 {{- range $name, $component := include "weft.components" . | fromYaml -}}
@@ -67,6 +80,7 @@
   {{- with $values.terminationGracePeriodSeconds -}}
     {{- if lt (int64 .) (int64 $least) }}{{ $mistakes = append $mistakes (printf "terminationGracePeriodSeconds of %s is %v: drainMs and shutdownGraceMs take %d seconds" $name . $least) }}{{ end -}}
   {{- end -}}
+  {{- range include "weft.missingVolumes" $values | fromYamlArray }}{{ $mistakes = append $mistakes (printf "extraVolumeMounts of %s mounts %s, which is not in its extraVolumes" $name .) }}{{ end -}}
   {{- if and $values.autoscaling.enabled $component.scales -}}
     {{- $scaling := $values.autoscaling -}}
     {{- if gt (int $scaling.minReplicas) (int $scaling.maxReplicas) }}{{ $mistakes = append $mistakes (printf "autoscaling.minReplicas of %s is above maxReplicas" $name) }}{{ end -}}
@@ -74,7 +88,18 @@
     {{- if not (or $scaling.keda.enabled $scaling.targetCPUUtilizationPercentage $scaling.targetMemoryUtilizationPercentage $scaling.metrics) }}{{ $mistakes = append $mistakes (printf "autoscaling of %s has nothing to go by: a target or metrics" $name) }}{{ end -}}
   {{- end -}}
 {{- end -}}
+{{- $lists := include "weft.given" (pick .Values.migrations "extraVolumes" "extraVolumeMounts") | fromYaml -}}
+{{- range include "weft.missingVolumes" (mergeOverwrite (pick .Values.defaults "extraVolumes" "extraVolumeMounts") $lists) | fromYamlArray }}{{ $mistakes = append $mistakes (printf "Jobs of the chart mount %s by migrations.extraVolumeMounts, else defaults.extraVolumeMounts, and it is not in migrations.extraVolumes, else defaults.extraVolumes" .) }}{{ end -}}
 {{- if $mistakes -}}
 {{- fail (printf "\n\nThe values of weft have mistakes:\n  - %s\n" (join "\n  - " $mistakes)) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Volumes that are mounted and are not there, as a list in YAML. Argument: extraVolumes, extraVolumeMounts. */}}
+{{- define "weft.missingVolumes" -}}
+{{- $there := list "tmp" "tls" "extra-ca" -}}
+{{- range .extraVolumes }}{{ $there = append $there .name }}{{ end -}}
+{{- $missing := list -}}
+{{- range .extraVolumeMounts }}{{ if not (has .name $there) }}{{ $missing = append $missing .name }}{{ end }}{{ end -}}
+{{- toYaml (uniq $missing) -}}
 {{- end -}}
