@@ -16,7 +16,7 @@ import { sampleProgram } from '../support/kubernetes/programs.js';
 type Deed = 'list' | 'create' | 'approve' | 'write the status' | 'remove' | 'remove all' | 'read a Secret';
 
 describe('what people may do with ScoringPrograms, by the roles that every cluster has', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let space: TestNamespace;
 
   before(async () => {
@@ -101,8 +101,13 @@ describe('what people may do with ScoringPrograms, by the roles that every clust
       const token = await person(role);
       const own = createKubeApi(space.plane.config(token));
       await space.create(sampleProgram(`fixed-${role}`));
-      // The controllers add the rules to the roles of the cluster after a moment.
-      await eventually(() => may(() => own.list(programs, space.name)), `the rules to be in ${role}`, 30_000);
+      // The controllers add the rules to the roles of the cluster after a moment; where another test has killed the API
+      // server, they may not watch again for half a minute.
+      await eventually(
+        () => may(() => own.list(programs, space.name)),
+        `the rules to be in ${role}`,
+        120_000,
+      );
       const done: string[] = [];
       for (const [deed, work] of Object.entries(deeds(own, token, role)))
         if (await may(work)) done.push(deed);
