@@ -153,7 +153,10 @@ export const changes: Readonly<Record<string, Change>> = {
   'scoringOperator.rbac.create': { to: false, beside: { scoringPrograms: { main: null } } },
   'gateway.replicas': { to: 7, beside: { gateway: { autoscaling: { enabled: false } } } },
   'gateway.settings': { to: { CACHE_MB: 65 } },
-  'gateway.service.type': { to: 'NodePort' },
+  'gateway.service.type': {
+    to: 'NodePort',
+    beside: { gateway: { service: { loadBalancerSourceRanges: [] } } },
+  },
   'gateway.service.nodePort': { to: 30_080 },
   'gateway.service.loadBalancerIP': { to: '192.0.2.1' },
   'gateway.service.loadBalancerSourceRanges': { to: ['192.0.2.0/24'] },
