@@ -155,9 +155,16 @@ describe('T2: a release, where pods only pretend', function () {
   it('is rendered also for who has no rights beyond a namespace', async () => {
     const account = { metadata: { name: 'tenant' } };
     await ask(plane, 'POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, account);
-    await ask(plane, 'POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
+    const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+    // Of a person who may do everything but know of programs.
+    const apiGroups = ['', 'apps', 'batch', 'policy', 'networking.k8s.io', 'rbac.authorization.k8s.io'];
+    await ask(plane, 'POST', `${rbac}/roles`, {
       metadata: { name: 'tenant' },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' },
+      rules: [{ apiGroups, resources: ['*'], verbs: ['*'] }],
+    });
+    await ask(plane, 'POST', `${rbac}/rolebindings`, {
+      metadata: { name: 'tenant' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'tenant' },
       subjects: [{ kind: 'ServiceAccount', name: 'tenant', namespace }],
     });
     const { body } = await ask(
@@ -174,10 +181,13 @@ describe('T2: a release, where pods only pretend', function () {
         ],
         plane.kubeconfig(body.status.token),
       );
-    const { status, stderr } = await asTenant(
-      ...['--set', 'crds.enabled=false,scoringOperator.rbac.aggregateClusterRoles=false'],
-    );
-    assert.equal(status, 0, stderr);
+    const without = 'crds.enabled=false,scoringOperator.rbac.aggregateClusterRoles=false';
+    for (const more of ['', ',scoringOperator.enabled=false', ',chain.vm=move,node.jsonRpc=']) {
+      const { status, stderr } = await asTenant('--set', `${without}${more}`);
+      assert.equal(status, 0, `${more}: ${stderr}`);
+    }
+    const ofMove = await asTenant('--set', 'chain.vm=move,node.jsonRpc=');
+    assert.equal(ofMove.status, 0, ofMove.stderr);
     assert.match((await asTenant()).stderr, /customresourcedefinitions.* forbidden/);
   });
 
