@@ -3,12 +3,7 @@
 // every point of a write and of a cut, of which `npm test` tries some.
 import { runMocha } from './mocha.mjs';
 
-const files = [
-  'thorough/**/*',
-  'integration/cut-tables',
-  'integration/written-tables',
-  'integration/privileges',
-];
+const files = ['thorough/**/*', 'integration/cut-tables', 'integration/written-tables'];
 
 runMocha(
   [
