@@ -152,6 +152,26 @@ describe('pods of scoring Jobs', () => {
     assert.equal(Object.hasOwn(spec, 'imagePullSecrets'), false);
   });
 
+  it('get certificates of authorities, and nothing else of what holds them', () => {
+    const items = [{ key: 'authorities.pem', path: 'ca.crt' }];
+    for (const [name, source] of [
+      ['JOB_CA_SECRET', { secret: { secretName: 'authorities', defaultMode: 0o440, items } }],
+      ['JOB_CA_CONFIGMAP', { configMap: { name: 'authorities', defaultMode: 0o444, items } }],
+    ] as const) {
+      const { spec } = template({ [name]: 'authorities', JOB_CA_KEY: 'authorities.pem' });
+      const volumes = spec['volumes'] as readonly { readonly name: string }[];
+      assert.deepEqual(
+        volumes.filter((volume) => volume.name === 'ca'),
+        [{ name: 'ca', ...source }],
+      );
+      const { env, volumeMounts } = spec.containers[0] as Readonly<Record<string, readonly object[]>>;
+      const has = (parts: readonly object[] | undefined, one: object): boolean =>
+        parts?.some((part) => isDeepStrictEqual(part, one)) ?? false;
+      assert.ok(has(env, { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/weft/ca/ca.crt' }));
+      assert.ok(has(volumeMounts, { name: 'ca', mountPath: '/etc/weft/ca', readOnly: true }));
+    }
+  });
+
   it('leave user and groups to the cluster', () => {
     const env = {
       JOB_POD_SECURITY_CONTEXT: '{"runAsNonRoot":true,"runAsUser":null,"fsGroup":null}',

@@ -54,7 +54,11 @@ export const operatorSettings = {
     default: '',
     parse: asOptionalName,
   },
-  JOB_CA_KEY: { doc: 'Key of it.', default: 'ca.crt', parse: asText },
+  JOB_CA_KEY: {
+    doc: 'Key of it. Jobs get no other one; one whose Secret or ConfigMap lacks it does not start.',
+    default: 'ca.crt',
+    parse: asText,
+  },
   JOB_LOG_LEVEL: { ...logSettings.LOG_LEVEL, doc: 'LOG_LEVEL of the pods of Jobs.' },
   ...jobPodSettings,
   LEADER_LEASE_NAME: {

@@ -43,12 +43,23 @@ export function jobDefaults(config: JobConfig, namespace: string): JobDefaults {
   };
 }
 
+/** What the file is called there, whatever its key. */
+const authoritiesFile = 'ca.crt';
+
 /** Where Jobs find certificates of further authorities; undefined without any. */
 function authoritiesOf(config: OperatorConfig): JobDefaults['ca'] {
   const { JOB_CA_CONFIGMAP, JOB_CA_SECRET, JOB_CA_KEY } = config;
+  // No other key comes into the pod: beside a CA's certificate its Secret may have the key that signs others.
+  const items = [{ key: JOB_CA_KEY, path: authoritiesFile }];
   if (JOB_CA_SECRET !== '')
-    return { volume: { secret: { secretName: JOB_CA_SECRET, defaultMode: 0o440 } }, file: JOB_CA_KEY };
+    return {
+      volume: { secret: { secretName: JOB_CA_SECRET, defaultMode: 0o440, items } },
+      file: authoritiesFile,
+    };
   if (JOB_CA_CONFIGMAP !== '')
-    return { volume: { configMap: { name: JOB_CA_CONFIGMAP, defaultMode: 0o444 } }, file: JOB_CA_KEY };
+    return {
+      volume: { configMap: { name: JOB_CA_CONFIGMAP, defaultMode: 0o444, items } },
+      file: authoritiesFile,
+    };
   return undefined;
 }
