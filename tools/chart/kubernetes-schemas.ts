@@ -11,9 +11,12 @@ import {
   text,
   texts,
 } from '../../services/common/json-schema.js';
+import { annotationsSchema, labelsSchema } from '../../services/scoring-operator/operator/label-settings.js';
 import { podSchemas } from '../../services/scoring-operator/operator/pod-schemas.js';
 
 const selector = strict({ matchLabels: texts, matchExpressions: list(open) });
+const address: Schema = { type: 'string', anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] };
+const name = text({ pattern: '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$', maxLength: 253 });
 const port = { anyOf: [integer(1, 65_535), text({ minLength: 1 })] };
 
 const probe = {
@@ -26,6 +29,9 @@ const probe = {
 /** Parts of Kubernetes' own objects that values take as they are. What lies deeper the API server checks. */
 export const kubernetesSchemas: Readonly<Record<string, Schema>> = {
   ...podSchemas,
+  labels: labelsSchema,
+  annotations: annotationsSchema,
+  hostAlias: strict({ ip: address, hostnames: list(text()) }, ['ip', 'hostnames']),
   probe: strict({ ...probe, successThreshold: integer(1, 1), terminationGracePeriodSeconds: integer(1) }),
   readinessProbe: strict({ ...probe, successThreshold: integer(1) }),
   container: {
@@ -50,7 +56,7 @@ export const kubernetesSchemas: Readonly<Record<string, Schema>> = {
     type: oneOf('RollingUpdate', 'Recreate'),
     rollingUpdate: orNull(strict({ maxSurge: countOrPercent, maxUnavailable: countOrPercent })),
   }),
-  pullSecret: { anyOf: [text({ minLength: 1 }), strict({ name: text({ minLength: 1 }) }, ['name'])] },
+  pullSecret: { anyOf: [name, strict({ name }, ['name'])] },
   peer: strict({
     podSelector: selector,
     namespaceSelector: selector,

@@ -75,8 +75,8 @@ const properties: Readonly<Record<string, Schema>> = {
   }),
   nameOverride: text({ pattern: `^${label}$` }),
   fullnameOverride: text({ pattern: `^${label}$` }),
-  commonLabels: texts,
-  commonAnnotations: texts,
+  commonLabels: ref('labels'),
+  commonAnnotations: ref('annotations'),
   listenHost: text({ minLength: 1 }),
   defaults: strict(componentProperties),
   services: strict({

@@ -104,6 +104,7 @@
 {{- $_ := set $plain "KUBERNETES_OPERATOR" "true" -}}
 {{- $_ := set $plain "NODE_TIMEOUT_MS" $root.Values.node.timeoutMs -}}
 {{- $_ := set $plain "JOB_IMAGE" (include "weft.image" $root) -}}
+{{- $_ := set $plain "JOB_LOG_LEVEL" $values.logLevel -}}
 {{- $_ := set $plain "JOB_SERVICE_ACCOUNT" (include "weft.jobAccountName" $root) -}}
 {{- $operator := $root.Values.scoringOperator -}}
 {{- if or $operator.watchAllNamespaces $operator.watchNamespaces -}}

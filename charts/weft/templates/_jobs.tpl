@@ -17,7 +17,10 @@
 {{/* What the operator is told of them, as a map in YAML. Argument: root. */}}
 {{- define "weft.jobSettings" -}}
 {{- $pod := include "weft.jobValues" . | fromYaml -}}
-{{- $_ := set $pod "podLabels" (mergeOverwrite (deepCopy .Values.commonLabels) (default (dict) $pod.podLabels)) -}}
+{{- $labels := mergeOverwrite (deepCopy .Values.commonLabels) (default (dict) $pod.podLabels) -}}
+{{- /* As with other pods: what labels for all have under names that it sets itself is not for these. */ -}}
+{{- range (.Files.Get "files/job-names.json" | fromJson).labels }}{{ $_ := unset $labels . }}{{ end -}}
+{{- $_ := set $pod "podLabels" $labels -}}
 {{- $_ := set $pod "podAnnotations" (mergeOverwrite (deepCopy .Values.commonAnnotations) (default (dict) $pod.podAnnotations)) -}}
 {{- $told := dict "JOB_IMAGE_PULL_POLICY" .Values.image.pullPolicy -}}
 {{- $_ := set $told "JOB_POD_SECURITY_CONTEXT" (default (dict) $pod.podSecurityContext) -}}
@@ -39,35 +42,4 @@
 {{- if not (kindIs "string" $value) }}{{ $_ := set $told $name (toJson $value | replace "$" "$$") }}{{ end -}}
 {{- end -}}
 {{- toYaml $told -}}
-{{- end -}}
-
-{{/* What is wrong with it, each on a line: the operator would not start. Argument: root. */}}
-{{- define "weft.jobMistakes" -}}
-{{- $jobs := include "weft.jobValues" . | fromYaml -}}
-{{- $names := .Files.Get "files/job-names.json" | fromJson -}}
-{{- $variables := $names.variables -}}
-{{- if or .Values.extraCA.configMap .Values.extraCA.secret }}{{ $variables = append $variables $names.caVariable }}{{ end -}}
-{{- $from := dict -}}
-{{- range $name := list "extraEnv" "extraVolumes" "extraVolumeMounts" -}}
-{{- $isDefault := kindIs "invalid" (get $.Values.scoringOperator.jobs $name) -}}
-{{- $_ := set $from $name (printf "%s.%s" ($isDefault | ternary "defaults" "scoringOperator.jobs") $name) -}}
-{{- end -}}
-{{- range $jobs.extraEnv -}}
-{{- if has .name $variables }}{{ $from.extraEnv }} has {{ .name }}, which the operator sets in pods of Jobs: leave it out, or give scoringOperator.jobs.extraEnv a list without it
-{{ end -}}
-{{- end -}}
-{{- $volumes := list -}}
-{{- range $jobs.extraVolumes -}}
-{{- $volumes = append $volumes .name -}}
-{{- if has .name $names.volumes }}{{ $from.extraVolumes }} has {{ .name }}, as a volume of the operator's is called in pods of Jobs: call it otherwise, or give scoringOperator.jobs.extraVolumes a list without it
-{{ end -}}
-{{- end -}}
-{{- range $mount := $jobs.extraVolumeMounts -}}
-{{- if not (has .name $volumes) }}{{ $from.extraVolumeMounts }} mounts {{ .name }}, which is not in {{ $from.extraVolumes }}, so that pods of Jobs lack it
-{{ end -}}
-{{- range $names.paths -}}
-{{- if hasPrefix (printf "%s/" .) (printf "%s/" $mount.mountPath) }}{{ $from.extraVolumeMounts }} has {{ $mount.mountPath }}, where the operator mounts {{ . }} in pods of Jobs: mount it elsewhere, or give scoringOperator.jobs.extraVolumeMounts a list without it
-{{ end -}}
-{{- end -}}
-{{- end -}}
 {{- end -}}

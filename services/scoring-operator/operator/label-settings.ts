@@ -5,17 +5,24 @@ import { labels as own } from './resource.js';
 export type Json = Readonly<Record<string, unknown>>;
 export type Texts = Readonly<Record<string, string>>;
 
-/** A name with, or without, the domain of whoever has given it, as keys of labels and annotations are. */
-const key = /^([a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
+const name = '[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?';
+const part = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const labelValue = '^([A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?)?$';
-const named = (value: Schema): Schema => ({
+/** Values by names that may begin with the domain of whoever has given them, as Kubernetes has it. */
+const named = (domainPart: string, value: Schema): Schema => ({
   type: 'object',
-  propertyNames: { pattern: key.source },
+  propertyNames: { pattern: `^(${domainPart}(\\.${domainPart})*/)?${name}$`, maxLength: 317 },
   additionalProperties: value,
 });
 
+/** Labels. */
+export const labelsSchema = named(part, text({ pattern: labelValue }));
+
+/** Annotations: other than those of labels, their domains may have upper-case letters. */
+export const annotationsSchema = named(part.replaceAll('a-z', 'A-Za-z'), text());
+
 /** Labels with their values. */
-export const asLabelValues = asJson<Texts>(named(text({ pattern: labelValue })), 'labels');
+export const asLabelValues = asJson<Texts>(labelsSchema, 'labels');
 
 /** Labels that are not the operator's own, by which it finds its children. */
 export function asFreeLabels(given: string): Texts | undefined {
@@ -26,4 +33,4 @@ export function asFreeLabels(given: string): Texts | undefined {
 }
 
 /** Annotations with their values. */
-export const asAnnotations = asJson<Texts>(named(text()), 'annotations');
+export const asAnnotations = asJson<Texts>(annotationsSchema, 'annotations');
