@@ -6,32 +6,12 @@ import { jobDefaults } from '../../services/scoring-operator/operator/job-defaul
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { applyObject } from '../support/chart/apply.js';
 import { matrix, type Rendered, render, valuesFile } from '../support/chart/helm.js';
+import { operatorEnv } from '../support/chart/operator-env.js';
 import { controlPlane } from '../support/kubernetes/control-plane.js';
 import { sampleSpec } from '../support/kubernetes/programs.js';
 
-interface Variable {
-  readonly name: string;
-  readonly value?: string;
-}
-
-/** The environment of the operator that is made of some values, as a kubelet gives it; undefined where there is none. */
-function operatorEnv(name: string): Record<string, string> | undefined {
-  const operator = render([valuesFile(name)]).find(
-    ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'weft-scoring-operator',
-  );
-  const variables: readonly Variable[] | undefined = operator?.['spec'].template.spec.containers[0].env;
-  return (
-    variables &&
-    Object.fromEntries(
-      variables.map((variable) => {
-        // What stands in a Secret, or is told by the kubelet.
-        const { value = variable.name === 'CLICKHOUSE_URL' ? 'http://clickhouse:8123' : '' } = variable;
-        assert.doesNotMatch(value.replaceAll('$$', ''), /\$\(/, `${variable.name} names another variable`);
-        return [variable.name, value.replaceAll('$$', '$')];
-      }),
-    )
-  );
-}
+/** The environment of the operator that is made of some values. */
+const envOf = (name: string): Record<string, string> | undefined => operatorEnv(render([valuesFile(name)]));
 
 /** The CronJob that this operator makes. */
 function cronJobOf(env: Readonly<Record<string, string>>, namespace: string): Rendered {
@@ -49,11 +29,11 @@ const withOperator = matrix.filter((name) => !withoutOperator.includes(name));
 
 describe('T0: what the chart tells of pods of scoring Jobs', () => {
   it('is nothing where no operator is', () => {
-    for (const name of withoutOperator) assert.equal(operatorEnv(name), undefined, name);
+    for (const name of withoutOperator) assert.equal(envOf(name), undefined, name);
   });
 
   it('comes to what the values say, whatever signs are in it', () => {
-    const { spec } = cronJobOf(operatorEnv('jobs') ?? {}, 'a')['spec'].jobTemplate.spec.template;
+    const { spec } = cronJobOf(envOf('jobs') ?? {}, 'a')['spec'].jobTemplate.spec.template;
     const [container] = spec.containers;
     assert.deepEqual(container.env.at(-1), { name: 'AUTHORIZATION', value: 'Bearer $(TOKEN)' });
     assert.deepEqual(Object.keys(spec.affinity), ['nodeAffinity']);
@@ -66,7 +46,7 @@ describe('T1: the API server, of scoring Jobs as the chart tells of them', () =>
   for (const name of withOperator)
     it(`takes what the operator makes with the values ${name}, without a warning`, async () => {
       const plane = await controlPlane();
-      const env = operatorEnv(name) ?? {};
+      const env = envOf(name) ?? {};
       const { status, body, warnings } = await applyObject(
         plane,
         cronJobOf(env, 'default'),

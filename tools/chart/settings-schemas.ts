@@ -8,6 +8,7 @@ import { richlistSettings } from '../../services/richlist/config.js';
 import { scoringSettings } from '../../services/scoring-operator/config.js';
 import { jobPodSettings } from '../../services/scoring-operator/operator/job-pods.js';
 import { txSettings } from '../../services/tx/config.js';
+import { componentSchemas } from './component-schema.js';
 
 /** What has a value of its own in the chart, or must be as the chart says. */
 const ofTheChart: ReadonlySet<string> = new Set([
@@ -43,6 +44,11 @@ const ofTheChart: ReadonlySet<string> = new Set([
 /** The operator of programs has no key: the pods of its Jobs have. */
 const isOfSigning = (name: string): boolean => /^(PRIVATE_KEY|MNEMONIC|SIGNER_|EVM_CHAIN_ID)/.test(name);
 
+/** Of the pods of Jobs, which the chart otherwise knows by values of its own. */
+const ofWords: Readonly<Record<string, Schema | undefined>> = {
+  JOB_LOG_LEVEL: componentSchemas['logLevel'],
+};
+
 /** Settings of a process that may be given by their own names. */
 export function settingsSchema(settings: Settings): Schema {
   const names = Object.entries(settings).filter(([name]) => !ofTheChart.has(name) && !isOfSigning(name));
@@ -50,7 +56,11 @@ export function settingsSchema(settings: Settings): Schema {
     Object.fromEntries(
       names.map(([name, { doc, default: fallback }]) => [
         name,
-        { type: ['string', 'number', 'boolean'], description: doc, default: fallback },
+        {
+          ...(ofWords[name] ?? { type: ['string', 'number', 'boolean'] }),
+          description: doc,
+          default: fallback,
+        },
       ]),
     ),
   );

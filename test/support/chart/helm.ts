@@ -90,7 +90,8 @@ export function renderText(files: readonly string[], more: readonly string[] = [
 export const renderTextAside = async (files: readonly string[]): Promise<string> =>
   textOf(await helmAside(templateArgs(files)));
 
-const templateArgs = (files: readonly string[]): string[] => [
+/** Arguments by which helm renders the chart with these values files. */
+export const templateArgs = (files: readonly string[]): string[] => [
   ...['template', 'weft', chart, '--namespace', 'rollups'],
   ...files.flatMap((file) => ['--values', file]),
 ];
@@ -106,7 +107,12 @@ function textOf(answer: {
 
 /** The same as objects. */
 export function render(files: readonly string[], more: readonly string[] = []): Rendered[] {
-  return parseAllDocuments(renderText(files, more))
+  return objectsOf(renderText(files, more));
+}
+
+/** Objects of what `helm template` prints. */
+export function objectsOf(text: string): Rendered[] {
+  return parseAllDocuments(text)
     .map((document) => {
       if (document.errors.length > 0) throw document.errors[0];
       return document.toJS() as Rendered;
