@@ -58,6 +58,7 @@ describe('further variables and volumes of scoring Jobs', () => {
     const said = mistakes({ JOB_EXTRA_ENV: env(...refused, 'OTHER') });
     const named = /must not have (.*): that is the operator's/.exec(said)?.[1]?.split(', ') ?? [];
     assert.deepEqual(named.sort(), refused.filter((name) => name !== 'NODE_EXTRA_CA_CERTS').sort());
+    assert.match(said, /LOG_LEVEL by JOB_LOG_LEVEL/);
     // None is refused for nothing.
     const rivals = ['PRIVATE_KEY', 'MNEMONIC', 'SIGNER_URL', 'SCORING_PROGRAM', 'DB_DSN', 'KUBECONFIG'];
     assert.deepEqual(ownVariables.filter((name) => !set.includes(name as never)).sort(), rivals.sort());

@@ -40,7 +40,10 @@ function asMounts(given: string): readonly Mount[] | undefined {
 
 /** @throws Error that names what is the operator's to set. */
 function refuse(taken: readonly string[] = []): void {
-  if (taken.length > 0) throw new Error(`must not have ${taken.join(', ')}: that is the operator's to set`);
+  // The one of them that has a setting of its own.
+  const instead = taken.includes('LOG_LEVEL') ? ' (LOG_LEVEL by JOB_LOG_LEVEL)' : '';
+  if (taken.length > 0)
+    throw new Error(`must not have ${taken.join(', ')}: that is the operator's to set${instead}`);
 }
 
 /** Whether a mount would hide what the operator mounts, or lie in a volume that is read-only. */
