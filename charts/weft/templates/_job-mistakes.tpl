@@ -47,7 +47,7 @@ tell is in the schema of the values. Argument: root.
 {{ end -}}
 {{- end -}}
 {{- range $name := $names.labels -}}
-{{- if hasKey (default (dict) $.Values.scoringOperator.jobs.podLabels) $name }}scoringOperator.jobs.podLabels has {{ $name }}, which the operator sets in pods of Jobs: leave it out
+{{- if not (kindIs "invalid" (index (default (dict) $.Values.scoringOperator.jobs.podLabels) $name)) }}scoringOperator.jobs.podLabels has {{ $name }}, which the operator sets in pods of Jobs: leave it out
 {{ end -}}
 {{- end -}}
 {{- if and (eq (default "" $jobs.dnsPolicy) "None") (not (default (dict) $jobs.dnsConfig).nameservers) }}{{ $from.dnsPolicy }} is None, so that pods of Jobs need scoringOperator.jobs.dnsConfig.nameservers, or those of defaults.dnsConfig
