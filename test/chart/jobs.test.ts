@@ -5,7 +5,7 @@ import { desiredCronJob } from '../../services/scoring-operator/operator/childre
 import { jobDefaults } from '../../services/scoring-operator/operator/job-defaults.js';
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { applyObject } from '../support/chart/apply.js';
-import { matrix, type Rendered, render, valuesFile } from '../support/chart/helm.js';
+import { matrix, type Rendered, render, valuesFile, writeValues } from '../support/chart/helm.js';
 import { operatorEnv } from '../support/chart/operator-env.js';
 import { controlPlane } from '../support/kubernetes/control-plane.js';
 import { sampleSpec } from '../support/kubernetes/programs.js';
@@ -24,12 +24,24 @@ function cronJobOf(env: Readonly<Record<string, string>>, namespace: string): Re
   return made as unknown as Rendered;
 }
 
+const authorities = { extraCA: { secret: 'authorities', key: 'internal.pem' } };
 const withoutOperator: readonly string[] = ['move', 'no-operator', 'wasm'];
 const withOperator = matrix.filter((name) => !withoutOperator.includes(name));
 
 describe('T0: what the chart tells of pods of scoring Jobs', () => {
   it('is nothing where no operator is', () => {
     for (const name of withoutOperator) assert.equal(envOf(name), undefined, name);
+  });
+
+  it('has of a Secret with authorities one key', () => {
+    const values = [valuesFile('minimal'), writeValues(authorities)];
+    const { volumes } = cronJobOf(operatorEnv(render(values)) ?? {}, 'a')['spec'].jobTemplate.spec.template
+      .spec;
+    const items = [{ key: 'internal.pem', path: 'ca.crt' }];
+    assert.deepEqual(
+      volumes.find(({ name }: Rendered['metadata']) => name === 'ca'),
+      { name: 'ca', secret: { secretName: 'authorities', defaultMode: 0o440, items } },
+    );
   });
 
   it('comes to what the values say, whatever signs are in it', () => {
@@ -43,10 +55,12 @@ describe('T0: what the chart tells of pods of scoring Jobs', () => {
 });
 
 describe('T1: the API server, of scoring Jobs as the chart tells of them', () => {
-  for (const name of withOperator)
+  const files = new Map(withOperator.map((name) => [name, [valuesFile(name)]]));
+  files.set('of authorities in a Secret', [valuesFile('minimal'), writeValues(authorities)]);
+  for (const [name, values] of files)
     it(`takes what the operator makes with the values ${name}, without a warning`, async () => {
       const plane = await controlPlane();
-      const env = envOf(name) ?? {};
+      const env = operatorEnv(render(values)) ?? {};
       const { status, body, warnings } = await applyObject(
         plane,
         cronJobOf(env, 'default'),
