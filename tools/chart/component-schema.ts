@@ -194,7 +194,10 @@ export const operatorSchema: Schema = strict({
   replicas,
   settings: settings('scoringOperator'),
   clickhouseSecret: names,
-  watchNamespaces: list(text({ pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 })),
+  // A namespace called `all` would be all of them to the operator.
+  watchNamespaces: list(
+    text({ pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63, not: { const: 'all' } }),
+  ),
   watchAllNamespaces: boolean,
   jobLeaseNamespace: names,
   rbac: strict({ create: boolean, aggregateClusterRoles: boolean }),
