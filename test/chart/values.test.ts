@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Change, changes, onlyInCluster } from '../support/chart/changes.js';
 import { chart, helm, helmAside, renderTextAside, valuesFile, writeValues } from '../support/chart/helm.js';
 import { type Leaf, leavesOf, mapsOf, only, ownValues } from '../support/chart/leaves.js';
+import { componentsWithValues } from '../support/chart/takers.js';
 import { forEach } from '../support/few-at-a-time.js';
 
 const leaves = leavesOf(ownValues());
@@ -109,31 +110,6 @@ describe('T0: values', () => {
     assert.deepEqual(idle, []);
   });
 });
-
-/** A place in values where those of components stand, whose objects they concern, and the names that it takes. */
-interface Taker {
-  readonly path: readonly string[];
-  readonly components: readonly string[];
-  readonly takes: readonly string[];
-}
-
-/** Each kind of component, with the names of `defaults` that the schema lets it have. */
-function componentsWithValues(): Taker[] {
-  const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8'));
-  const places = {
-    'services.tx.ingest': ['tx-ingest'],
-    'services.nft.serve': ['nft'],
-    'services.richlist': ['richlist-ingest', 'richlist'],
-    gateway: ['gateway'],
-    scoringOperator: ['scoring-operator'],
-  };
-  return Object.entries(places).map(([place, components]) => {
-    const path = place.split('.');
-    const { properties } = path.reduce((inner, name) => inner.properties[name], schema);
-    const takes = Object.keys(properties).filter((name) => schema.definitions[`component.${name}`]);
-    return { path, components, takes };
-  });
-}
 
 /** What is rendered for each component, as text. */
 function byComponent(text: string): Map<string, string> {

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { isMainModule, packageRoot } from '../../services/common/paths.js';
 import { dashboards } from './dashboards.js';
 import { jobNames } from './job-names.js';
@@ -18,6 +19,7 @@ export function generatedFiles(): Readonly<Record<string, string>> {
   ]);
   return {
     'values.schema.json': json(valuesSchema()),
+    'files/values.json': json(parse(readFileSync(join(chart, 'values.yaml'), 'utf8'))),
     'files/job-names.json': json(jobNames()),
     'files/scoringprogram.yaml': shipped(crdPath),
     ...Object.fromEntries(roles),

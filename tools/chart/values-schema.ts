@@ -23,6 +23,7 @@ import {
   orDefaults,
 } from './component-schema.js';
 import { kubernetesSchemas } from './kubernetes-schemas.js';
+import { nullable, nullableInside } from './nullable.js';
 import { programSchema } from './program-schema.js';
 import { settingsSchemas } from './settings-schemas.js';
 
@@ -173,12 +174,32 @@ const components = Object.fromEntries(
   Object.entries(componentSchemas).map(([name, schema]) => [`component.${name}`, schema]),
 );
 
+/** What is referred to, and merged over the same of others. */
+const merged: Readonly<Record<string, Schema>> = { ...components, ...settingsSchemas };
+
+/** Kubernetes' own of these: the others of its schemas are entries of lists. */
+const mergedOfKubernetes: ReadonlySet<unknown> = new Set(
+  Object.values(componentSchemas).map((schema) => schema['$ref']),
+);
+
+const each = (
+  schemas: Readonly<Record<string, Schema>>,
+  change: (schema: Schema, name: string) => Schema,
+): Readonly<Record<string, Schema>> =>
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, change(schema, name)]));
+
 /** The schema of the chart's values. */
 export function valuesSchema(): Schema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Values of the chart weft',
-    ...strict(properties),
-    definitions: { ...kubernetesSchemas, ...components, ...settingsSchemas, scoringProgram: programSchema() },
+    ...nullableInside(strict(properties)),
+    definitions: {
+      ...each(kubernetesSchemas, (schema, name) =>
+        mergedOfKubernetes.has(ref(name)['$ref']) ? nullable(schema) : schema,
+      ),
+      ...each(merged, nullable),
+      scoringProgram: programSchema(),
+    },
   };
 }

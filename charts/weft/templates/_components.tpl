@@ -5,6 +5,12 @@ asked over HTTP), isOne (there must be only one process), scales (more processes
 over those of the service, over the defaults).
 */}}
 {{- define "weft.components" -}}
+{{- /* Asked for many times, and always the same. */ -}}
+{{- if not (hasKey . "weftComponents") }}{{ $_ := set . "weftComponents" (include "weft.mergedComponents" .) }}{{ end -}}
+{{- .weftComponents -}}
+{{- end -}}
+
+{{- define "weft.mergedComponents" -}}
 {{- $all := dict -}}
 {{- $ports := dict "block" 7001 "tx" 7002 "nft" 7003 "richlist" 7004 -}}
 {{- $account := include "weft.serviceAccountName" . -}}
@@ -14,7 +20,7 @@ over those of the service, over the defaults).
   {{- if eq $service "richlist" }}{{ $isOn = include "weft.hasRichlist" $ | eq "true" }}{{ end -}}
   {{- if $isOn -}}
     {{- range $role := list "ingest" "serve" -}}
-      {{- $values := mergeOverwrite (deepCopy $.Values.defaults) (omit $own "enabled" "ingest" "serve" | deepCopy) (get $own $role | deepCopy) -}}
+      {{- $values := include "weft.overDefaults" (list $.Values.defaults (omit $own "enabled" "ingest" "serve") (get $own $role)) | fromYaml -}}
       {{- $component := dict "service" $service "role" $role "main" (printf "dist/services/%s/main.js" $service) -}}
       {{- $_ := set $component "port" (get $ports $service) -}}
       {{- $_ := set $component "portName" "grpc" -}}
@@ -27,10 +33,10 @@ over those of the service, over the defaults).
     {{- end -}}
   {{- end -}}
 {{- end -}}
-{{- $values := mergeOverwrite (deepCopy .Values.defaults) (omit .Values.gateway "ingress" "route" | deepCopy) -}}
+{{- $values := include "weft.overDefaults" (list .Values.defaults (omit .Values.gateway "ingress" "route")) | fromYaml -}}
 {{- $_ := set $all "gateway" (dict "service" "gateway" "role" "" "main" "dist/services/gateway/main.js" "port" 8080 "portName" "http" "health" "" "isOne" false "scales" true "account" $account "values" $values) -}}
 {{- if include "weft.hasOperator" . -}}
-  {{- $values := mergeOverwrite (deepCopy .Values.defaults) (omit .Values.scoringOperator "enabled" "rbac" "serviceAccount" "jobServiceAccount" "jobs" "watchNamespaces" "watchAllNamespaces" "jobLeaseNamespace" | deepCopy) -}}
+  {{- $values := include "weft.overDefaults" (list .Values.defaults (omit .Values.scoringOperator "enabled" "rbac" "serviceAccount" "jobServiceAccount" "jobs" "watchNamespaces" "watchAllNamespaces" "jobLeaseNamespace")) | fromYaml -}}
   {{- $_ := set $all "scoring-operator" (dict "service" "scoring-operator" "role" "" "main" "dist/services/scoring-operator/main.js" "port" 0 "portName" "" "health" "" "isOne" false "scales" false "account" (include "weft.operatorAccountName" .) "values" $values) -}}
 {{- end -}}
 {{- toYaml $all -}}

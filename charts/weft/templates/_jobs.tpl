@@ -11,7 +11,7 @@
 {{- define "weft.jobValues" -}}
 {{- $own := omit .Values.scoringOperator.jobs "clickhouseSecret" -}}
 {{- $pod := pick .Values.defaults "resources" "podSecurityContext" "securityContext" "podLabels" "podAnnotations" "nodeSelector" "tolerations" "affinity" "priorityClassName" "runtimeClassName" "schedulerName" "hostAliases" "dnsPolicy" "dnsConfig" "extraEnv" "extraEnvFrom" "extraVolumes" "extraVolumeMounts" -}}
-{{- mergeOverwrite (deepCopy $pod) (include "weft.given" $own | fromYaml) | toYaml -}}
+{{- include "weft.overDefaults" (list $pod $own) -}}
 {{- end -}}
 
 {{/* What the operator is told of them, as a map in YAML. Argument: root. */}}

@@ -114,12 +114,18 @@ spec:
         - { name: health, containerPort: 7090 }
         {{- end }}
         - { name: metrics, containerPort: 9090 }
+      {{- if $values.startupProbe }}
       startupProbe:
         {{- include "weft.probe" (dict "component" $component "probe" $values.startupProbe "name" "" "path" "/healthz") | nindent 8 }}
+      {{- end }}
+      {{- if $values.readinessProbe }}
       readinessProbe:
         {{- include "weft.probe" (dict "component" $component "probe" $values.readinessProbe "name" $component.health "path" "/readyz") | nindent 8 }}
+      {{- end }}
+      {{- if $values.livenessProbe }}
       livenessProbe:
         {{- include "weft.probe" (dict "component" $component "probe" $values.livenessProbe "name" "" "path" "/healthz") | nindent 8 }}
+      {{- end }}
       {{- with $values.lifecycle }}
       lifecycle:
         {{- toYaml . | nindent 8 }}

@@ -85,7 +85,7 @@
     {{- $scaling := $values.autoscaling -}}
     {{- if gt (int $scaling.minReplicas) (int $scaling.maxReplicas) }}{{ $mistakes = append $mistakes (printf "autoscaling.minReplicas of %s is above maxReplicas" $name) }}{{ end -}}
     {{- if and $scaling.keda.enabled (not $scaling.keda.triggers) }}{{ $mistakes = append $mistakes (printf "autoscaling.keda.triggers of %s is empty" $name) }}{{ end -}}
-    {{- if not (or $scaling.keda.enabled $scaling.targetCPUUtilizationPercentage $scaling.targetMemoryUtilizationPercentage $scaling.metrics) }}{{ $mistakes = append $mistakes (printf "autoscaling of %s has nothing to go by: a target or metrics" $name) }}{{ end -}}
+    {{- if not (or $scaling.keda.enabled $scaling.targetCPUUtilizationPercentage $scaling.targetMemoryUtilizationPercentage $scaling.metrics) }}{{ $mistakes = append $mistakes (printf "autoscaling of %s has nothing to go by: targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage or metrics" $name) }}{{ end -}}
   {{- end -}}
 {{- end -}}
 {{- $lists := include "weft.given" (pick .Values.migrations "extraVolumes" "extraVolumeMounts") | fromYaml -}}
