@@ -1,19 +1,32 @@
-// `npm run test:whole`: the lists of which `npm test` takes samples, whole and over all
-// recordings, after `npm test` has compiled it.
+// `npm run test:whole`: the lists of which `npm test` and `npm run test:thorough` take samples,
+// whole and over all recordings, after `npm test` has compiled it.
 import { runMocha } from './mocha.mjs';
 
-/** Files of which `npm test` runs a part (test/support/sample.ts). */
+/** Files of which the others run a part (test/support/sample.ts). */
 const api = ['facts', 'nft-facts', 'clients', 'hostile', 'real-answers'];
 const integration = [
   ...['generated', 'nft-start', 'nft-walk', 'nft-service', 'richlist-service', 'richlist-walk'],
   ...['serving', 'block'],
 ];
-const sampled = [...api.map((name) => `api/${name}`), ...integration.map((name) => `integration/${name}`)];
+const thorough = [
+  'nft-made',
+  'nft-store',
+  'reindex',
+  'reindex-nft',
+  'richlist-model',
+  'scoring-end-to-end',
+  'tx-store',
+];
+const sampled = [
+  ...api.map((name) => `api/${name}`),
+  ...integration.map((name) => `integration/${name}`),
+  ...thorough.map((name) => `thorough/${name}`),
+];
 
 runMocha(
   [
     ...['--parallel', '--jobs', '3', '--timeout', '240000'],
     ...(process.argv.length > 2 ? process.argv.slice(2) : sampled.map((name) => `dist/test/${name}.test.js`)),
   ],
-  { WEFT_TEST_THOROUGH: '1' },
+  { WEFT_TEST_THOROUGH: '1', WEFT_TEST_WHOLE: '1' },
 );

@@ -7,6 +7,12 @@ import { type RecordingName, recordings } from './facts.js';
 export const isThorough = process.env['WEFT_TEST_THOROUGH'] === '1';
 
 /**
+ * Whether it is test:whole. Of what differs in the virtual machine or the contract alone, and of more
+ * histories of the same kind, test:thorough takes one that others do not look at already.
+ */
+export const isWhole = process.env['WEFT_TEST_WHOLE'] === '1';
+
+/**
  * All recordings in test:whole; else those that a file has chosen. Files choose
  * differently, so that `npm test` looks at each from several sides.
  */
@@ -15,6 +21,11 @@ export const chosen = (...names: readonly RecordingName[]): readonly RecordingNa
 
 /** A test of the thorough suite alone: it takes long, and what it looks at others look at too. */
 export const thoroughIt: (title: string, test: Mocha.AsyncFunc) => void = isThorough
+  ? (title, test) => void it(title, test)
+  : () => {};
+
+/** A test of test:whole alone: what it looks at others look at too, less of it at a time. */
+export const wholeIt: (title: string, test: Mocha.AsyncFunc) => void = isWhole
   ? (title, test) => void it(title, test)
   : () => {};
 

@@ -19,6 +19,7 @@ import {
 import { modelOf, nameless, owners, randomNfts } from '../support/nft-model.js';
 import { migrateNft, type NftTables, openNft } from '../support/nft-tables.js';
 import { randomFrom } from '../support/random.js';
+import { wholeIt } from '../support/sample.js';
 
 const firstPage = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
 
@@ -39,30 +40,33 @@ describe('the tables of the nft service', function () {
       await checkWholeList(list);
   }
 
-  it('show every list by every filter, in both orders, forward and back, with offsets and totals', async () => {
-    const prefix = uniquePrefix();
-    await migrateNft(database, prefix);
-    const tables = await openNft(database, prefix, { capacity: 7, fewGone: 0 });
-    await tables.store.recover();
-    const [chain, blocks]: [ReturnType<typeof randomNfts>, NftBlock[]] = [randomNfts(7), []];
-    for (let batch = 0; batch < 8; batch++) {
-      const some = Array.from({ length: 7 }, () => {
-        blocks.push(chain.next(blocks.at(-1)));
-        return blocks.at(-1) as NftBlock;
-      });
-      await tables.store.writeBlocks(some);
-    }
-    await tables.learn();
-    const state = modelOf(blocks);
-    const lists = everyNftList(tables, state);
-    assert.ok(lists.filter(({ items }) => items.length > 8).length >= 6);
-    // The longest of every kind, and one in eight of the others.
-    for (const [index, list] of lists.entries())
-      if (list.items.length > 20 || index % 8 === 0)
-        await checkListPages(list, [3, 7, 11, 40][index % 4] as number);
-    await checkTokenTxs(tables, state);
-    for (const height of [1, 20, 55]) await checkPast(tables, blocks, height);
-  });
+  wholeIt(
+    'show every list by every filter, in both orders, forward and back, with offsets and totals',
+    async () => {
+      const prefix = uniquePrefix();
+      await migrateNft(database, prefix);
+      const tables = await openNft(database, prefix, { capacity: 7, fewGone: 0 });
+      await tables.store.recover();
+      const [chain, blocks]: [ReturnType<typeof randomNfts>, NftBlock[]] = [randomNfts(7), []];
+      for (let batch = 0; batch < 8; batch++) {
+        const some = Array.from({ length: 7 }, () => {
+          blocks.push(chain.next(blocks.at(-1)));
+          return blocks.at(-1) as NftBlock;
+        });
+        await tables.store.writeBlocks(some);
+      }
+      await tables.learn();
+      const state = modelOf(blocks);
+      const lists = everyNftList(tables, state);
+      assert.ok(lists.filter(({ items }) => items.length > 8).length >= 6);
+      // The longest of every kind, and one in eight of the others.
+      for (const [index, list] of lists.entries())
+        if (list.items.length > 20 || index % 8 === 0)
+          await checkListPages(list, [3, 7, 11, 40][index % 4] as number);
+      await checkTokenTxs(tables, state);
+      for (const height of [1, 20, 55]) await checkPast(tables, blocks, height);
+    },
+  );
 
   it('equal a model after random histories of blocks, rollbacks and crashes', async () => {
     for (const seed of [1, 2]) {

@@ -6,6 +6,7 @@ import { testDatabase, uniquePrefix } from '../support/database.js';
 import { vmOf } from '../support/facts.js';
 import { everyNftAnswer, everyNftPath } from '../support/nft-answers.js';
 import { connectReindex, nftContents, tableContents } from '../support/reindex.js';
+import { isWhole } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
 
 const options = { name: 'test.damage' };
@@ -54,7 +55,7 @@ describe('rebuilding the tables of the nft service', function () {
     return { ...stack, ...reindex, node, name };
   }
 
-  for (const recording of ['evm', 'move', 'wasm'] as const) {
+  for (const recording of isWhole ? (['evm', 'move', 'wasm'] as const) : (['evm'] as const)) {
     it(`heals every list of the ${recording} chain, without asking the node for blocks`, async () => {
       const { node, name, rebuild, ...stack } = await start(recording);
       const database = await testDatabase();

@@ -8,6 +8,7 @@ import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { vmOf } from '../support/facts.js';
 import { connectReindex, generationsOf, tableContents } from '../support/reindex.js';
+import { isWhole } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
 
 const options = { name: 'test.damage' };
@@ -80,7 +81,7 @@ describe('rebuilding the tables of the tx service', function () {
     );
   };
 
-  for (const recording of ['evm', 'move', 'wasm']) {
+  for (const recording of isWhole ? (['evm', 'move', 'wasm'] as const) : (['move'] as const)) {
     it(`makes the same rows again of the ${recording} chain, without asking the node for blocks`, async () => {
       const { node, prefix, rebuild, get } = await start({ recording });
       const database = await testDatabase();

@@ -20,11 +20,12 @@ import {
   rareTokens,
 } from '../support/richlist-model.js';
 import { openTestRichlist, seedOf, type TestRichlist } from '../support/richlist-tables.js';
+import { isWhole } from '../support/sample.js';
 
 /** How many steps a history has, how many are tried, and the first: SEED and HISTORIES try others. */
 const [steps, histories, first] = [
   32,
-  Number(process.env['HISTORIES'] ?? 3),
+  Number(process.env['HISTORIES'] ?? (isWhole ? 3 : 1)),
   Number(process.env['SEED'] ?? 1),
 ];
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { randomFrom } from '../support/random.js';
+import { wholeIt } from '../support/sample.js';
 import { checkContent, checkPaging, everyList } from '../support/tx-lists.js';
 import { type ModelBlock, randomChain, traceOf } from '../support/tx-model.js';
 import { migrateTx, openTx, type TxTables } from '../support/tx-tables.js';
@@ -27,25 +28,28 @@ describe('the tables of the tx service', function () {
   }
   let compared = 0;
 
-  it('show every list by every filter, in both orders, forward and back, with offsets and totals', async () => {
-    const prefix = uniquePrefix();
-    await migrateTx(database, prefix);
-    const tables = openTx(database, prefix, { headCapacity: 3 });
-    await tables.store.recover();
-    const [chain, blocks]: [ReturnType<typeof randomChain>, ModelBlock[]] = [randomChain(7), []];
-    for (let batch = 0; batch < 8; batch++) {
-      const some = Array.from({ length: 6 }, () => {
-        blocks.push(chain.next(blocks.at(-1)));
-        return blocks.at(-1) as ModelBlock;
-      });
-      await tables.store.writeBlocks(some);
-      await tables.store.writeTraces(some.map(traceOf));
-    }
-    const lists = everyList(tables.reader, blocks, 48);
-    assert.ok(lists.filter(({ bodies }) => bodies.length > 16).length > 10, 'lists longer than a head');
-    for (const [index, list] of lists.entries())
-      await checkPaging(list, [1, 3, 7, 16, 17, 40][index % 6] as number);
-  });
+  wholeIt(
+    'show every list by every filter, in both orders, forward and back, with offsets and totals',
+    async () => {
+      const prefix = uniquePrefix();
+      await migrateTx(database, prefix);
+      const tables = openTx(database, prefix, { headCapacity: 3 });
+      await tables.store.recover();
+      const [chain, blocks]: [ReturnType<typeof randomChain>, ModelBlock[]] = [randomChain(7), []];
+      for (let batch = 0; batch < 8; batch++) {
+        const some = Array.from({ length: 6 }, () => {
+          blocks.push(chain.next(blocks.at(-1)));
+          return blocks.at(-1) as ModelBlock;
+        });
+        await tables.store.writeBlocks(some);
+        await tables.store.writeTraces(some.map(traceOf));
+      }
+      const lists = everyList(tables.reader, blocks, 48);
+      assert.ok(lists.filter(({ bodies }) => bodies.length > 16).length > 10, 'lists longer than a head');
+      for (const [index, list] of lists.entries())
+        await checkPaging(list, [1, 3, 7, 16, 17, 40][index % 6] as number);
+    },
+  );
 
   it('equal a model after random histories of blocks, traces, rollbacks and crashes', async () => {
     for (const seed of [1, 2, 3]) {
