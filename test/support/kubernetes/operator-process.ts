@@ -47,7 +47,9 @@ export async function startOperatorProcess(
   });
   const output = outputOf(child);
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
-  process.once('exit', () => child.kill('SIGKILL'));
+  const leave = (): void => void child.kill('SIGKILL');
+  process.once('exit', leave);
+  void ended.then(() => process.off('exit', leave));
   const fetchText = async (path: string): Promise<{ readonly status: number; readonly text: string }> => {
     try {
       const response = await fetch(`http://127.0.0.1:${port}${path}`);
