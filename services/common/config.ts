@@ -1,5 +1,22 @@
 import { UserError } from './errors.js';
 
+/** Which texts a parser takes, as far as that can be told without it: it may refuse some of them all the same. */
+export interface Takes {
+  /** Whole numbers from the first to the second. */
+  readonly integers?: readonly [min: number, max: number];
+  /** These words, in any case. */
+  readonly words?: readonly string[];
+  /** What a regular expression matches, that means the same in JavaScript and in Go. */
+  readonly pattern?: string;
+}
+
+/** Reads a text; throws an Error that says what would be right. */
+export type Parser<T> = ((text: string) => T) & { readonly takes?: Takes };
+
+/** A parser that tells what it takes, so that others can look at a text before it is read. */
+export const taking = <T>(takes: Takes, parse: (text: string) => T): Parser<T> =>
+  Object.assign((text: string) => parse(text), { takes });
+
 /** One environment variable: what it means, what it is when unset, and how its text is read. */
 export interface Setting<T> {
   /** One or two sentences for the reference. */
@@ -10,8 +27,7 @@ export interface Setting<T> {
   readonly aliases?: readonly string[] | undefined;
   /** Never shown: neither in an error nor in the log. */
   readonly secret?: boolean | undefined;
-  /** The value of a text; throws an Error that says what would be right. */
-  readonly parse: (text: string) => T;
+  readonly parse: Parser<T>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a map of settings of any value type
@@ -69,31 +85,29 @@ export function loadSettings<S extends Settings>(
 export const asText = (text: string): string => text;
 
 /** A whole number within bounds, both inclusive. */
-export const asInteger =
-  (min: number, max = Number.MAX_SAFE_INTEGER) =>
-  (text: string): number => {
+export const asInteger = (min: number, max = Number.MAX_SAFE_INTEGER): Parser<number> =>
+  taking({ integers: [min, max] }, (text) => {
     const value = Number(text);
     if (!/^-?\d+$/.test(text) || value < min || value > max) {
       throw new Error(`must be a whole number from ${min} to ${max}`);
     }
     return value;
-  };
+  });
 
 /** true, false, 1 or 0 in any case. */
-export function asBoolean(text: string): boolean {
+export const asBoolean = taking({ words: ['true', 'false', '1', '0'] }, (text): boolean => {
   if (/^(true|1)$/i.test(text)) return true;
   if (/^(false|0)$/i.test(text)) return false;
   throw new Error('must be true or false');
-}
+});
 
 /** One of a few words. */
-export const asOneOf =
-  <const T extends string>(...words: readonly T[]) =>
-  (text: string): T => {
+export const asOneOf = <const T extends string>(...words: readonly T[]): Parser<T> =>
+  taking({ words }, (text) => {
     const word = words.find((w) => w === text.toLowerCase());
     if (word === undefined) throw new Error(`must be one of ${words.join(', ')}`);
     return word;
-  };
+  });
 
 /** A comma-separated list of http(s) URLs without trailing slashes; empty text is an empty list. */
 export function asUrls(text: string): readonly string[] {

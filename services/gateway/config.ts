@@ -1,5 +1,16 @@
-import { asBoolean, asInteger, asOneOf, asText, type Settings, type ValuesOf } from '../common/config.js';
+import {
+  asBoolean,
+  asInteger,
+  asOneOf,
+  asText,
+  type Settings,
+  taking,
+  type ValuesOf,
+} from '../common/config.js';
 import { chainSettings, logSettings, serverSettings, transportSettings } from '../common/settings.js';
+
+/** An origin, all of them, or nothing, as a regular expression; whether it is one is seen when it is read. */
+const origin = '([*]|[A-Za-z][A-Za-z0-9+.-]*://[^/?#,\\s]+)?/?';
 
 /** Settings of the gateway. */
 export const gatewaySettings = {
@@ -14,13 +25,13 @@ export const gatewaySettings = {
   BASE_PATH: {
     doc: 'Path under which the API is reached when its base URL has one, such as /rollup-1. A proxy in front must leave it in the URL.',
     default: '',
-    parse: asBasePath,
+    parse: taking({ pattern: '(/+[A-Za-z0-9._~-]+)*/*' }, asBasePath),
   },
   CORS: {
     doc: 'Origins that browsers may call from: *, a list separated by commas, or off.',
     default: '*',
     aliases: ['CORS_ALLOW_ORIGINS'],
-    parse: asOrigins,
+    parse: taking({ words: ['off', 'none', 'false'], pattern: `${origin}(\\s*,\\s*${origin})*` }, asOrigins),
   },
   CORS_ENABLED: {
     doc: 'false means the same as CORS=off.',
@@ -30,13 +41,13 @@ export const gatewaySettings = {
   PAGINATION_ABSENT_KEY: {
     doc: 'What next_key and previous_key are where there is no such page: empty for "", null for JSON null.',
     default: '',
-    parse: (text) => (text === '' ? ('' as const) : asOneOf('null')(text)),
+    parse: taking({ words: ['null'] }, (text) => (text === '' ? ('' as const) : asOneOf('null')(text))),
   },
   REQUEST_TIMEOUT_MS: {
     doc: 'How long a request may take before it is answered with 504: milliseconds, or a duration such as 30s.',
     default: '10000',
     aliases: ['QUERY_TIMEOUT'],
-    parse: asDuration_ms,
+    parse: taking({ integers: [1, 600_000], pattern: '([0-9]+([.][0-9]+)?(ms|s|m|h))+' }, asDuration_ms),
   },
   RATE_LIMIT: {
     doc: 'Requests per second that one client address may send before it is answered with 429; 0 for no limit.',

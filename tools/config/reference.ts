@@ -1,5 +1,5 @@
 import { blockProgramSettings } from '../../services/block/config.js';
-import type { Settings } from '../../services/common/config.js';
+import type { Parser, Settings } from '../../services/common/config.js';
 import { gatewayProgramSettings } from '../../services/gateway/config.js';
 import { nftProgramSettings } from '../../services/nft/config.js';
 import { richlistProgramSettings } from '../../services/richlist/config.js';
@@ -38,12 +38,21 @@ export function configReference(): string {
 }
 
 function table(settings: Settings): string {
-  const rows = Object.entries(settings).map(([name, { doc, default: fallback = '', aliases = [] }]) => {
-    const names =
-      aliases.length === 0 ? '' : ` Also accepted as ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`;
-    return `| \`${name}\` | ${fallback === '' ? '' : `\`${fallback}\``} | ${escapePipes(doc)}${names} |`;
-  });
+  const rows = Object.entries(settings).map(
+    ([name, { doc, default: fallback = '', aliases = [], parse }]) => {
+      const names =
+        aliases.length === 0 ? '' : ` Also accepted as ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`;
+      return `| \`${name}\` | ${fallback === '' ? '' : `\`${fallback}\``} | ${escapePipes(doc)}${bounds(parse)}${names} |`;
+    },
+  );
   return ['| name | default | meaning |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** Which whole numbers a setting takes. */
+function bounds({ takes }: Parser<unknown>): string {
+  if (takes?.integers === undefined) return '';
+  const [min, max] = takes.integers;
+  return max === Number.MAX_SAFE_INTEGER ? ` From ${min}.` : ` From ${min} to ${max}.`;
 }
 
 const escapePipes = (text: string): string => text.replaceAll('|', '\\|');

@@ -1,9 +1,13 @@
+import { taking } from '../../common/config.js';
+
+const pattern = '[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?';
+const isName = new RegExp(`^${pattern}$`);
+
 /** A name that Kubernetes takes. @throws Error that says what one is. */
-export function asName(text: string): string {
-  if (!/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(text))
-    throw new Error('must be lower-case letters, digits, - and .');
+export const asName = taking({ pattern }, (text): string => {
+  if (!isName.test(text)) throw new Error('must be lower-case letters, digits, - and .');
   return text;
-}
+});
 
 /** The same, or nothing. */
 export const asOptionalName = (text: string): string => (text === '' ? '' : asName(text));
