@@ -60,6 +60,11 @@ describe('T0: values', () => {
       ['scoringPrograms', { main: { bridge: 5 } }],
       ['scoringPrograms', { ['a'.repeat(44)]: {} }],
       ['migrations.mode', 'never'],
+      ['node.timeoutMs', 99],
+      ['listenHost', 'localhost'],
+      ['tls.reloadSeconds', 86_401],
+      ['defaults.maxConnectionAgeMs', 86_400_001],
+      ['scoringOperator.settings', { TX_MAX_SCORES: 5 }],
     ] as const) {
       const { status } = helm(triedBy(only(path.split('.'), value)));
       assert.notEqual(status, 0, `${path} of ${JSON.stringify(value)} is taken`);

@@ -12,6 +12,8 @@ import {
   text,
   texts,
 } from '../../services/common/json-schema.js';
+import { connectionSettings, serverSettings } from '../../services/common/settings.js';
+import { numberOf } from './setting-schema.js';
 
 const names = text({ pattern: '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$', maxLength: 253 });
 
@@ -25,10 +27,10 @@ const service = {
 /** What every component takes, and `defaults`. */
 export const componentSchemas: Readonly<Record<string, Schema>> = {
   logLevel: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
-  drainMs: integer(0, 600_000),
-  shutdownGraceMs: integer(0, 600_000),
+  drainMs: numberOf(serverSettings.DRAIN_MS),
+  shutdownGraceMs: numberOf(serverSettings.SHUTDOWN_GRACE_MS),
   terminationGracePeriodSeconds: orNull(integer(1)),
-  maxConnectionAgeMs: integer(0),
+  maxConnectionAgeMs: numberOf(connectionSettings.MAX_CONNECTION_AGE_MS),
   extraEnv: list(ref('env')),
   extraEnvFrom: list(ref('envFrom')),
   extraVolumes: list(ref('volume')),

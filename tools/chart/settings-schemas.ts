@@ -1,5 +1,5 @@
 import { blockSettings } from '../../services/block/config.js';
-import type { Settings, Takes } from '../../services/common/config.js';
+import type { Settings } from '../../services/common/config.js';
 import { proxySettings } from '../../services/common/http-proxy.js';
 import { type Schema, strict } from '../../services/common/json-schema.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
@@ -8,7 +8,7 @@ import { richlistSettings } from '../../services/richlist/config.js';
 import { scoringSettings } from '../../services/scoring-operator/config.js';
 import { jobPodSettings } from '../../services/scoring-operator/operator/job-pods.js';
 import { txSettings } from '../../services/tx/config.js';
-import { numberPattern } from './number-pattern.js';
+import { valueSchema } from './setting-schema.js';
 
 /** What has a value of its own in the chart, or must be as the chart says. */
 const ofTheChart: ReadonlySet<string> = new Set([
@@ -43,28 +43,6 @@ const ofTheChart: ReadonlySet<string> = new Set([
 
 /** The operator of programs signs and sends nothing: the pods of its Jobs do, which have variables of their own. */
 const isOfSigning = (name: string): boolean => /^(PRIVATE_KEY|MNEMONIC|SIGNER_|EVM_CHAIN_ID|TX_)/.test(name);
-
-/**
- * What a setting takes, as a text, or as the number or boolean that YAML makes of it. Nothing is its default. Words are in
- * lower case, though the process takes any.
- */
-function valueSchema({ integers, words = [], pattern }: Takes): Schema {
-  const patterns = [
-    ...(integers === undefined ? [] : [numberPattern(...integers)]),
-    ...(pattern === undefined ? [] : [pattern]),
-  ];
-  const matched: Schema = {
-    type: integers === undefined ? 'string' : ['integer', 'string'],
-    ...(integers === undefined ? {} : { minimum: integers[0], maximum: integers[1] }),
-    pattern: `^\\s*(${patterns.join('|')})?\\s*$`,
-  };
-  if (words.length === 0) return matched;
-  const values = words.flatMap((word) =>
-    /^(true|false|[0-9]+)$/.test(word) ? [word, JSON.parse(word)] : [word],
-  );
-  const named: Schema = { type: [...new Set(values.map((value) => typeof value))], enum: ['', ...values] };
-  return patterns.length === 0 ? named : { anyOf: [named, matched] };
-}
 
 /** Settings of a process that may be given by their own names. */
 export function settingsSchema(settings: Settings): Schema {

@@ -1,3 +1,4 @@
+import { blockSettings } from '../../services/block/config.js';
 import {
   boolean,
   duration,
@@ -13,6 +14,7 @@ import {
   text,
   texts,
 } from '../../services/common/json-schema.js';
+import { nodeSettings, transportSettings } from '../../services/common/settings.js';
 import {
   accountSchema,
   componentProperties,
@@ -25,6 +27,7 @@ import {
 import { kubernetesSchemas } from './kubernetes-schemas.js';
 import { nullable, nullableInside } from './nullable.js';
 import { programSchema } from './program-schema.js';
+import { numberOf } from './setting-schema.js';
 import { settingsSchemas } from './settings-schemas.js';
 
 const url = text({ pattern: '^(https?://[^\\s]+)?$' });
@@ -47,13 +50,13 @@ const properties: Readonly<Record<string, Schema>> = {
     jsonRpc: secretUrls,
     existingSecret: name,
     existingSecretKeys: strict({ rpc: key, rest: key, jsonRpc: key }),
-    timeoutMs: integer(100, 600_000),
+    timeoutMs: numberOf(nodeSettings.NODE_TIMEOUT_MS),
   }),
   chain: strict({
     id: text(),
     vm: oneOf('evm', 'move', 'wasm'),
     addressPrefix: text({ pattern: '^[a-z][a-z0-9]{0,82}$' }),
-    startHeight: integer(0),
+    startHeight: numberOf(blockSettings.START_HEIGHT),
   }),
   clickhouse: strict({
     url: text(),
@@ -78,7 +81,7 @@ const properties: Readonly<Record<string, Schema>> = {
   fullnameOverride: text({ pattern: `^${label}$` }),
   commonLabels: ref('labels'),
   commonAnnotations: ref('annotations'),
-  listenHost: text({ minLength: 1 }),
+  listenHost: text({ pattern: '^(\\[?[0-9A-Fa-f.:]+\\]?)?$' }),
   defaults: strict(componentProperties),
   services: strict({
     block: indexerSchema('block', false),
@@ -110,7 +113,7 @@ const properties: Readonly<Record<string, Schema>> = {
     enabled: boolean,
     existingSecret: name,
     serverName: text(),
-    reloadSeconds: integer(1),
+    reloadSeconds: numberOf(transportSettings.GRPC_TLS_RELOAD_SECONDS),
     certManager: strict({
       enabled: boolean,
       issuerRef: strict({ name, kind: text({ minLength: 1 }), group: text({ minLength: 1 }) }),
