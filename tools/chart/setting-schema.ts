@@ -1,5 +1,5 @@
 import type { Setting, Takes } from '../../services/common/config.js';
-import type { Schema } from '../../services/common/json-schema.js';
+import { integer, type Schema } from '../../services/common/json-schema.js';
 import { numberPattern } from './number-pattern.js';
 
 /**
@@ -17,11 +17,15 @@ export function valueSchema({ integers, words = [], pattern }: Takes): Schema {
     pattern: `^\\s*(${patterns.join('|')})?\\s*$`,
   };
   if (words.length === 0) return matched;
-  const values = words.flatMap((word) =>
-    /^(true|false|[0-9]+)$/.test(word) ? [word, JSON.parse(word)] : [word],
-  );
-  const named: Schema = { type: [...new Set(values.map((value) => typeof value))], enum: ['', ...values] };
-  return patterns.length === 0 ? named : { anyOf: [named, matched] };
+  const booleans = [true, false].filter((value) => words.includes(String(value)));
+  const numbers = words.filter((word) => /^[0-9]$/.test(word)).map(Number);
+  const schemas: readonly Schema[] = [
+    { type: booleans.length === 0 ? 'string' : ['string', 'boolean'], enum: ['', ...words, ...booleans] },
+    // Not in the same list: some versions of Helm take a number there for the same as its text, and the schema for wrong.
+    ...(numbers.length === 0 ? [] : [integer(Math.min(...numbers), Math.max(...numbers))]),
+    ...(patterns.length === 0 ? [] : [matched]),
+  ];
+  return schemas.length === 1 ? (schemas[0] as Schema) : { anyOf: schemas };
 }
 
 /** The numbers that a setting takes, for a value of the chart that becomes it. @throws Error where it takes others, too. */
