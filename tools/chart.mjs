@@ -16,6 +16,8 @@ runSuite({
     ...Object.fromEntries(
       tools.map((name) => [`WEFT_${name.replace('-', '_').toUpperCase()}`, join(programs[name](), name)]),
     ),
+    // Another version of it, for once.
+    ...(process.env.WEFT_HELM ? { WEFT_HELM: process.env.WEFT_HELM } : {}),
     KUBEBUILDER_ASSETS: process.env.KUBEBUILDER_ASSETS || programs['control-plane'](),
   }),
 });
