@@ -20,3 +20,16 @@ export function runMocha(args, env) {
   );
   process.exit(status ?? 1);
 }
+
+/**
+ * Runs compiled tests three files at a time: they wait for a part of their time, for a node, a process, a retry. Files on
+ * the command line are run in place of these.
+ *
+ * @param {readonly string[]} names of files, as in `integration/block`; may be patterns.
+ * @param {Readonly<Record<string, string>>} env what the tests are told besides the environment of this process.
+ */
+export function runFiles(names, env) {
+  const given = process.argv.slice(2);
+  const files = given.length > 0 ? given : names.map((name) => `dist/test/${name}.test.js`);
+  runMocha(['--parallel', '--jobs', '3', '--timeout', '240000', ...files], env);
+}

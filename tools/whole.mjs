@@ -1,6 +1,6 @@
 // `npm run test:whole`: the lists of which `npm test` and `npm run test:thorough` take samples,
 // whole and over all recordings, after `npm test` has compiled it.
-import { runMocha } from './mocha.mjs';
+import { runFiles } from './mocha.mjs';
 
 /** Files of which the others run a part (test/support/sample.ts). */
 const api = ['facts', 'nft-facts', 'clients', 'hostile', 'real-answers'];
@@ -23,10 +23,4 @@ const sampled = [
   ...thorough.map((name) => `thorough/${name}`),
 ];
 
-runMocha(
-  [
-    ...['--parallel', '--jobs', '3', '--timeout', '240000'],
-    ...(process.argv.length > 2 ? process.argv.slice(2) : sampled.map((name) => `dist/test/${name}.test.js`)),
-  ],
-  { WEFT_TEST_THOROUGH: '1', WEFT_TEST_WHOLE: '1' },
-);
+runFiles(sampled, { WEFT_TEST_THOROUGH: '1', WEFT_TEST_WHOLE: '1' });

@@ -81,6 +81,19 @@ export function loadSettings<S extends Settings>(
   return values as ValuesOf<S>;
 }
 
+/** What a parser reads, or nothing. */
+export const orEmpty = <T>(parse: Parser<T>): Parser<T | ''> =>
+  taking(parse.takes ?? {}, (text) => (text === '' ? '' : parse(text)));
+
+/** A text that a regular expression matches as a whole; `what` says what that is. */
+export function asMatching(pattern: string, what: string): Parser<string> {
+  const whole = new RegExp(`^${pattern}$`);
+  return taking({ pattern }, (text) => {
+    if (!whole.test(text)) throw new Error(`must be ${what}`);
+    return text;
+  });
+}
+
 /** Any text. */
 export const asText = (text: string): string => text;
 

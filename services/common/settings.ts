@@ -1,22 +1,11 @@
-import { asInteger, asOneOf, asText, asUrl, asUrls, type Settings } from './config.js';
+import { asInteger, asMatching, asOneOf, asText, asUrl, asUrls, orEmpty, type Settings } from './config.js';
 import { logLevels } from './log.js';
 
 /** The word that stands for an address prefix in bech32. */
-function asPrefix(text: string): string {
-  if (!/^[a-z][a-z0-9]{0,82}$/.test(text)) throw new Error('must be lower-case letters and digits');
-  return text;
-}
+const asPrefix = asMatching('[a-z][a-z0-9]{0,82}', 'lower-case letters and digits');
 
 /** A name that is safe inside a statement. */
-function asIdentifier(text: string): string {
-  if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(text)) throw new Error('must be letters, digits, _ and -');
-  return text;
-}
-
-const orEmpty =
-  <T>(parse: (text: string) => T) =>
-  (text: string): T | '' =>
-    text === '' ? '' : parse(text);
+const asIdentifier = asMatching('[A-Za-z_][A-Za-z0-9_-]*', 'letters, digits, _ and -');
 
 /** A PostgreSQL DSN belongs to another indexer's deployment: say what to do with it. */
 function asNoPostgres(text: string): string {

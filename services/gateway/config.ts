@@ -3,14 +3,67 @@ import {
   asInteger,
   asOneOf,
   asText,
+  orEmpty,
   type Settings,
   taking,
   type ValuesOf,
 } from '../common/config.js';
 import { chainSettings, logSettings, serverSettings, transportSettings } from '../common/settings.js';
 
+/** `*`, or the list of origins; empty when cross-origin calls are off. */
+export type Origins = '*' | readonly string[];
+
 /** An origin, all of them, or nothing, as a regular expression; whether it is one is seen when it is read. */
-const origin = '([*]|[A-Za-z][A-Za-z0-9+.-]*://[^/?#,\\s]+)?/?';
+const originPattern = '([*]|[A-Za-z][A-Za-z0-9+.-]*://[^/?#,\\s]+)?/?';
+
+/** A path with a leading and without a trailing slash; empty for none. */
+const asBasePath = taking({ pattern: '(/+[A-Za-z0-9._~-]+)*/*' }, (text): string => {
+  const path = text.replace(/\/{2,}/g, '/').replace(/\/$/, '');
+  if (path !== '' && !/^(\/[A-Za-z0-9._~-]+)+$/.test(path)) {
+    throw new Error('must be a path such as /rollup-1, of letters, digits and - . _ ~');
+  }
+  return path;
+});
+
+/** `*`, off, or origins separated by commas. */
+const asOrigins = taking(
+  { words: ['off', 'none', 'false'], pattern: `${originPattern}(\\s*,\\s*${originPattern})*` },
+  (text): Origins => {
+    if (text === '*') return '*';
+    if (/^(off|none|false)$/i.test(text)) return [];
+    const origins = text
+      .split(',')
+      .map((part) => part.trim().replace(/\/$/, ''))
+      .filter((part) => part !== '');
+    if (origins.includes('*')) return '*';
+    for (const origin of origins) {
+      if (!URL.canParse(origin) || new URL(origin).origin !== origin.toLowerCase()) {
+        throw new Error('must be *, off, or origins such as https://app.example.org separated by commas');
+      }
+    }
+    return origins.map((origin) => origin.toLowerCase());
+  },
+);
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Milliseconds as a whole number, or a duration in the notation of Go (`30s`, `1m30s`, `1.5s`). */
+export const asDuration_ms = taking(
+  { integers: [1, 600_000], pattern: '([0-9]+([.][0-9]+)?(ms|s|m|h))+' },
+  (text): number => {
+    const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+    const complete = parts.length > 0 && parts.map((part) => part[0]).join('') === text;
+    const value = complete
+      ? parts.reduce((sum, part) => sum + Number(part[1]) * (unitMs[part[2] ?? ''] ?? 0), 0)
+      : /^\d+$/.test(text)
+        ? Number(text)
+        : Number.NaN;
+    if (!(value >= 1 && value <= 600_000)) {
+      throw new Error('must be milliseconds from 1 to 600000, or a duration such as 30s');
+    }
+    return Math.round(value);
+  },
+);
 
 /** Settings of the gateway. */
 export const gatewaySettings = {
@@ -25,13 +78,13 @@ export const gatewaySettings = {
   BASE_PATH: {
     doc: 'Path under which the API is reached when its base URL has one, such as /rollup-1. A proxy in front must leave it in the URL.',
     default: '',
-    parse: taking({ pattern: '(/+[A-Za-z0-9._~-]+)*/*' }, asBasePath),
+    parse: asBasePath,
   },
   CORS: {
     doc: 'Origins that browsers may call from: *, a list separated by commas, or off.',
     default: '*',
     aliases: ['CORS_ALLOW_ORIGINS'],
-    parse: taking({ words: ['off', 'none', 'false'], pattern: `${origin}(\\s*,\\s*${origin})*` }, asOrigins),
+    parse: asOrigins,
   },
   CORS_ENABLED: {
     doc: 'false means the same as CORS=off.',
@@ -41,13 +94,13 @@ export const gatewaySettings = {
   PAGINATION_ABSENT_KEY: {
     doc: 'What next_key and previous_key are where there is no such page: empty for "", null for JSON null.',
     default: '',
-    parse: taking({ words: ['null'] }, (text) => (text === '' ? ('' as const) : asOneOf('null')(text))),
+    parse: orEmpty(asOneOf('null')),
   },
   REQUEST_TIMEOUT_MS: {
     doc: 'How long a request may take before it is answered with 504: milliseconds, or a duration such as 30s.',
     default: '10000',
     aliases: ['QUERY_TIMEOUT'],
-    parse: taking({ integers: [1, 600_000], pattern: '([0-9]+([.][0-9]+)?(ms|s|m|h))+' }, asDuration_ms),
+    parse: asDuration_ms,
   },
   RATE_LIMIT: {
     doc: 'Requests per second that one client address may send before it is answered with 429; 0 for no limit.',
@@ -109,51 +162,6 @@ export const gatewayProgramSettings = {
 } satisfies Settings;
 
 export type GatewaySettings = ValuesOf<typeof gatewaySettings>;
-
-/** `*`, or the list of origins; empty when cross-origin calls are off. */
-export type Origins = '*' | readonly string[];
-
-/** A path with a leading and without a trailing slash; empty for none. */
-function asBasePath(text: string): string {
-  const path = text.replace(/\/{2,}/g, '/').replace(/\/$/, '');
-  if (path !== '' && !/^(\/[A-Za-z0-9._~-]+)+$/.test(path)) {
-    throw new Error('must be a path such as /rollup-1, of letters, digits and - . _ ~');
-  }
-  return path;
-}
-
-function asOrigins(text: string): Origins {
-  if (text === '*') return '*';
-  if (/^(off|none|false)$/i.test(text)) return [];
-  const origins = text
-    .split(',')
-    .map((part) => part.trim().replace(/\/$/, ''))
-    .filter((part) => part !== '');
-  if (origins.includes('*')) return '*';
-  for (const origin of origins) {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin.toLowerCase()) {
-      throw new Error('must be *, off, or origins such as https://app.example.org separated by commas');
-    }
-  }
-  return origins.map((origin) => origin.toLowerCase());
-}
-
-const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
-/** Milliseconds as a whole number, or a duration in the notation of Go (`30s`, `1m30s`, `1.5s`). */
-export function asDuration_ms(text: string): number {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
-  const complete = parts.length > 0 && parts.map((part) => part[0]).join('') === text;
-  const value = complete
-    ? parts.reduce((sum, part) => sum + Number(part[1]) * (unitMs[part[2] ?? ''] ?? 0), 0)
-    : /^\d+$/.test(text)
-      ? Number(text)
-      : Number.NaN;
-  if (!(value >= 1 && value <= 600_000)) {
-    throw new Error('must be milliseconds from 1 to 600000, or a duration such as 30s');
-  }
-  return Math.round(value);
-}
 
 function asAddress(text: string): string {
   if (!/^(unix:|dns:)?[^\s]+$/.test(text) || (!text.startsWith('unix:') && !/:\d+$/.test(text))) {

@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict';
-import { ConfigError, loadSettings } from '../../services/common/config.js';
+import { loadSettings } from '../../services/common/config.js';
 import { checkScoring, scoringSettings } from '../../services/scoring-operator/config.js';
 import { helmAside, objectsOf, templateArgs, valuesFile, writeValues } from '../support/chart/helm.js';
 import { triedOfJobs } from '../support/chart/job-values.js';
 import { operatorEnv } from '../support/chart/operator-env.js';
+import { startsWith } from '../support/chart/starts.js';
 import { forEach } from '../support/few-at-a-time.js';
 
 const load = (env: Readonly<Record<string, string>>) => loadSettings(scoringSettings, env, checkScoring);
 
-/** Whether an operator starts with a setting. */
-function startsWith(env: Readonly<Record<string, string>>): boolean {
-  const least = { KUBERNETES_OPERATOR: 'true', JOB_IMAGE: 'weft', CLICKHOUSE_URL: 'http://clickhouse:8123' };
-  try {
-    load({ ...least, ...env });
-    return true;
-  } catch (error) {
-    assert.ok(error instanceof ConfigError);
-    return false;
-  }
-}
+/** What an operator has to be told. */
+const least = { KUBERNETES_OPERATOR: 'true', JOB_IMAGE: 'weft', CLICKHOUSE_URL: 'http://clickhouse:8123' };
 
 /** What helm says of values: what it refuses them for, or what the operator is told then. */
 async function tell(values: unknown): Promise<{ refusal: string; env: Record<string, string> }> {
@@ -56,7 +48,8 @@ describe('T0: values of pods of scoring Jobs', () => {
       await forEach(values, async (value) => {
         const shown = JSON.stringify(value);
         const { refusal, env } = await tell({ scoringOperator: { jobs: { ...beside, [name]: value } } });
-        const isTaken = startsWith({ ...settings, [setting]: typeof value === 'string' ? value : shown });
+        const told = { ...least, ...settings, [setting]: typeof value === 'string' ? value : shown };
+        const isTaken = startsWith(scoringSettings, told, checkScoring);
         assert.equal(refusal === '', isTaken, `${shown}: ${refusal || 'helm takes it'}`);
         if (isTaken) {
           load(env);

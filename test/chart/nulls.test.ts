@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changes } from '../support/chart/changes.js';
-import { chart, helmAside, renderTextAside, valuesFile, writeValues } from '../support/chart/helm.js';
+import {
+  chart,
+  helmAside,
+  renderTextAside,
+  templateArgs,
+  valuesFile,
+  writeValues,
+} from '../support/chart/helm.js';
 import { leavesOf, mapsOf, only, ownValues } from '../support/chart/leaves.js';
 import { nullFields } from '../support/chart/null-fields.js';
 import { componentsWithValues } from '../support/chart/takers.js';
@@ -106,10 +113,7 @@ function fewAtOnce(paths: readonly Path[]): Path[][] {
 async function faultOf(paths: readonly Path[]): Promise<unknown> {
   const beside = paths.map((path) => changes[path.join('.')]?.beside ?? {});
   const values = [...beside, ...paths.map((path) => only(path, null))].map(writeValues);
-  const { status, stdout, stderr } = await helmAside([
-    ...['template', 'weft', chart, '--namespace', 'rollups'],
-    ...[everything, ...values].flatMap((file) => ['--values', file]),
-  ]);
+  const { status, stdout, stderr } = await helmAside(templateArgs([everything, ...values]));
   if (status === 0) {
     const fields = nullFields(stdout);
     return fields.length > 0 ? fields : undefined;

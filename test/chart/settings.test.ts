@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { blockSettings } from '../../services/block/config.js';
-import { ConfigError, loadSettings, type Settings } from '../../services/common/config.js';
+import type { Setting, Settings } from '../../services/common/config.js';
 import type { Schema } from '../../services/common/json-schema.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { nftSettings } from '../../services/nft/config.js';
@@ -10,6 +10,7 @@ import { txSettings } from '../../services/tx/config.js';
 import { settingsSchemas } from '../../tools/chart/settings-schemas.js';
 import { helmAside, templateArgs, valuesFile, writeValues } from '../support/chart/helm.js';
 import { only } from '../support/chart/leaves.js';
+import { startsWith } from '../support/chart/starts.js';
 import { forEach } from '../support/few-at-a-time.js';
 
 /** Where settings stand in the values, and whose they are. */
@@ -55,17 +56,8 @@ const isNumberForName = (name: string, value: unknown): boolean =>
   name === 'LEADER_LEASE_NAME' && typeof value !== 'string';
 
 /** Whether a process starts with a setting. */
-function takes(settings: Settings, name: string, value: unknown): boolean {
-  const setting = settings[name];
-  assert.ok(setting !== undefined, name);
-  try {
-    loadSettings({ [name]: setting }, { [name]: String(value) });
-    return true;
-  } catch (error) {
-    assert.ok(error instanceof ConfigError);
-    return false;
-  }
-}
+const takes = (settings: Settings, name: string, value: unknown): boolean =>
+  startsWith({ [name]: settings[name] as Setting<unknown> }, { [name]: String(value) });
 
 /** Files of values that have one at every setting. */
 const everywhere = (value: unknown): readonly string[] =>

@@ -19,15 +19,17 @@ export const isWhole = process.env['WEFT_TEST_WHOLE'] === '1';
 export const chosen = (...names: readonly RecordingName[]): readonly RecordingName[] =>
   isThorough ? recordings : names;
 
+const itWhen =
+  (isRun: boolean) =>
+  (title: string, test: Mocha.AsyncFunc): void => {
+    if (isRun) it(title, test);
+  };
+
 /** A test of the thorough suite alone: it takes long, and what it looks at others look at too. */
-export const thoroughIt: (title: string, test: Mocha.AsyncFunc) => void = isThorough
-  ? (title, test) => void it(title, test)
-  : () => {};
+export const thoroughIt = itWhen(isThorough);
 
 /** A test of test:whole alone: what it looks at others look at too, less of it at a time. */
-export const wholeIt: (title: string, test: Mocha.AsyncFunc) => void = isWhole
-  ? (title, test) => void it(title, test)
-  : () => {};
+export const wholeIt = itWhen(isWhole);
 
 /** Everything in test:thorough and test:whole; else at most so many, spread over the list, with the first and the last. */
 export function sampled<T>(items: readonly T[], most: number): readonly T[] {

@@ -9,6 +9,7 @@ import { startReading } from '../../services/nft/read/reader.js';
 import { listTokensByAccount, listTokensByCollection } from '../../services/nft/read/token-lists.js';
 import { tokenIdOf } from '../../services/nft/token-key.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { grow } from '../support/grow.js';
 import {
   checkListPages,
   checkPast,
@@ -49,10 +50,7 @@ describe('the tables of the nft service', function () {
       await tables.store.recover();
       const [chain, blocks]: [ReturnType<typeof randomNfts>, NftBlock[]] = [randomNfts(7), []];
       for (let batch = 0; batch < 8; batch++) {
-        const some = Array.from({ length: 7 }, () => {
-          blocks.push(chain.next(blocks.at(-1)));
-          return blocks.at(-1) as NftBlock;
-        });
+        const some = grow(chain, blocks, 7);
         await tables.store.writeBlocks(some);
       }
       await tables.learn();
@@ -127,7 +125,7 @@ describe('the tables of the nft service', function () {
     const tables = await openNft(database, prefix, { vm: 'evm' });
     await tables.store.recover();
     const [chain, blocks]: [ReturnType<typeof randomNfts>, NftBlock[]] = [randomNfts(11), []];
-    for (let n = 0; n < 30; n++) blocks.push(chain.next(blocks.at(-1)));
+    grow(chain, blocks, 30);
     await tables.store.writeBlocks(blocks);
     const state = modelOf(blocks);
     // Nobody has a name yet.
@@ -227,7 +225,7 @@ describe('the tables of the nft service', function () {
     });
     await tables.store.recover();
     const [chain, blocks]: [ReturnType<typeof randomNfts>, NftBlock[]] = [randomNfts(3), []];
-    for (let n = 0; n < 20; n++) blocks.push(chain.next(blocks.at(-1)));
+    grow(chain, blocks, 20);
     await tables.store.writeBlocks(blocks);
     isCutting = true;
     await tables.store.unwind(10);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { grow } from '../support/grow.js';
 import { randomFrom } from '../support/random.js';
 import { wholeIt } from '../support/sample.js';
 import { checkContent, checkPaging, everyList } from '../support/tx-lists.js';
@@ -37,10 +38,7 @@ describe('the tables of the tx service', function () {
       await tables.store.recover();
       const [chain, blocks]: [ReturnType<typeof randomChain>, ModelBlock[]] = [randomChain(7), []];
       for (let batch = 0; batch < 8; batch++) {
-        const some = Array.from({ length: 6 }, () => {
-          blocks.push(chain.next(blocks.at(-1)));
-          return blocks.at(-1) as ModelBlock;
-        });
+        const some = grow(chain, blocks, 6);
         await tables.store.writeBlocks(some);
         await tables.store.writeTraces(some.map(traceOf));
       }

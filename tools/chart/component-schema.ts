@@ -12,10 +12,12 @@ import {
   text,
   texts,
 } from '../../services/common/json-schema.js';
+import { logLevels } from '../../services/common/log.js';
 import { connectionSettings, serverSettings } from '../../services/common/settings.js';
 import { numberOf } from './setting-schema.js';
 
-const names = text({ pattern: '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$', maxLength: 253 });
+/** Name of an object, or nothing. */
+export const objectName = text({ pattern: '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$', maxLength: 253 });
 
 const service = {
   annotations: texts,
@@ -26,7 +28,7 @@ const service = {
 
 /** What every component takes, and `defaults`. */
 export const componentSchemas: Readonly<Record<string, Schema>> = {
-  logLevel: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  logLevel: oneOf(...logLevels),
   drainMs: numberOf(serverSettings.DRAIN_MS),
   shutdownGraceMs: numberOf(serverSettings.SHUTDOWN_GRACE_MS),
   terminationGracePeriodSeconds: orNull(integer(1)),
@@ -52,9 +54,9 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
   tolerations: list(ref('toleration')),
   affinity: ref('affinity'),
   topologySpreadConstraints: orNull(list(ref('topologySpreadConstraint'))),
-  priorityClassName: names,
-  runtimeClassName: names,
-  schedulerName: names,
+  priorityClassName: objectName,
+  runtimeClassName: objectName,
+  schedulerName: objectName,
   hostAliases: list(ref('hostAlias')),
   dnsPolicy: oneOf('', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'),
   dnsConfig: ref('dnsConfig'),
@@ -116,8 +118,8 @@ export function indexerSchema(name: string, hasSwitch: boolean): Schema {
     ...componentProperties,
     ...own,
     ...(hasSwitch ? { enabled: name === 'richlist' ? { type: ['boolean', 'null'] } : boolean } : {}),
-    ingest: strict({ ...ingestProperties, ...own, clickhouseSecret: names, replicas: integer(0, 1) }),
-    serve: strict({ ...componentProperties, ...own, clickhouseSecret: names, replicas }),
+    ingest: strict({ ...ingestProperties, ...own, clickhouseSecret: objectName, replicas: integer(0, 1) }),
+    serve: strict({ ...componentProperties, ...own, clickhouseSecret: objectName, replicas }),
   });
 }
 
@@ -138,7 +140,7 @@ export const gatewaySchema: Schema = strict({
   }),
   ingress: strict({
     enabled: boolean,
-    className: names,
+    className: objectName,
     annotations: texts,
     labels: texts,
     hosts: list(
@@ -152,7 +154,7 @@ export const gatewaySchema: Schema = strict({
         ),
       }),
     ),
-    tls: list(strict({ secretName: names, hosts: list(text()) })),
+    tls: list(strict({ secretName: objectName, hosts: list(text()) })),
   }),
   route: strict({
     enabled: boolean,
@@ -179,7 +181,7 @@ export const gatewaySchema: Schema = strict({
   }),
 });
 
-const account = strict({ create: boolean, name: names, annotations: texts });
+const account = strict({ create: boolean, name: objectName, annotations: texts });
 
 /** What is told of the pods that score. */
 const ofJobs = [
@@ -195,19 +197,19 @@ export const operatorSchema: Schema = strict({
   enabled: { type: ['boolean', 'null'] },
   replicas,
   settings: settings('scoringOperator'),
-  clickhouseSecret: names,
+  clickhouseSecret: objectName,
   // A namespace called `all` would be all of them to the operator.
   watchNamespaces: list(
     text({ pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63, not: { const: 'all' } }),
   ),
   watchAllNamespaces: boolean,
-  jobLeaseNamespace: names,
+  jobLeaseNamespace: objectName,
   rbac: strict({ create: boolean, aggregateClusterRoles: boolean }),
   serviceAccount: account,
   jobServiceAccount: account,
   jobs: strict({
     ...orDefaults(ofJobs),
-    clickhouseSecret: names,
+    clickhouseSecret: objectName,
   }),
 });
 

@@ -12,8 +12,8 @@ export function valueSchema({ integers, words = [], pattern }: Takes): Schema {
     ...(pattern === undefined ? [] : [pattern]),
   ];
   const matched: Schema = {
+    ...(integers === undefined ? {} : integer(...integers)),
     type: integers === undefined ? 'string' : ['integer', 'string'],
-    ...(integers === undefined ? {} : { minimum: integers[0], maximum: integers[1] }),
     pattern: `^\\s*(${patterns.join('|')})?\\s*$`,
   };
   if (words.length === 0) return matched;
@@ -31,6 +31,11 @@ export function valueSchema({ integers, words = [], pattern }: Takes): Schema {
 /** The numbers that a setting takes, for a value of the chart that becomes it. @throws Error where it takes others, too. */
 export function numberOf({ parse: { takes } }: Setting<number>): Schema {
   if (takes?.integers === undefined) throw new Error('the setting is no number');
-  const [minimum, maximum] = takes.integers;
-  return { type: 'integer', minimum, maximum };
+  return integer(...takes.integers);
+}
+
+/** The regular expression of a setting's texts, for the same. @throws Error where it takes others, too. */
+export function patternOf({ parse: { takes } }: Setting<string>): string {
+  if (takes?.pattern === undefined) throw new Error('the setting has no pattern');
+  return takes.pattern;
 }

@@ -14,30 +14,33 @@ import {
   text,
   texts,
 } from '../../services/common/json-schema.js';
-import { nodeSettings, transportSettings } from '../../services/common/settings.js';
+import {
+  chainSettings,
+  databaseSettings,
+  nodeSettings,
+  transportSettings,
+} from '../../services/common/settings.js';
 import {
   accountSchema,
   componentProperties,
   componentSchemas,
   gatewaySchema,
   indexerSchema,
+  objectName,
   operatorSchema,
   orDefaults,
 } from './component-schema.js';
 import { kubernetesSchemas } from './kubernetes-schemas.js';
 import { nullable, nullableInside } from './nullable.js';
 import { programSchema } from './program-schema.js';
-import { numberOf } from './setting-schema.js';
+import { numberOf, patternOf } from './setting-schema.js';
 import { settingsSchemas } from './settings-schemas.js';
 
 const url = text({ pattern: '^(https?://[^\\s]+)?$' });
 /** May hold passwords, which a message about a pattern would show: templates look at them. */
 const secretUrls: Schema = { type: ['string', 'array'], items: text() };
 const label = '([a-z0-9]([-a-z0-9]*[a-z0-9])?)?';
-const name = text({ pattern: '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$', maxLength: 253 });
 const key = text({ pattern: '^[-._a-zA-Z0-9]+$' });
-const identifier = text({ pattern: '^[A-Za-z_][A-Za-z0-9_-]*$' });
-const optionalIdentifier = text({ pattern: '^([A-Za-z_][A-Za-z0-9_-]*)?$' });
 const ports = list(integer(1, 65_535));
 const peers = list(ref('peer'));
 const pullSecrets = list(ref('pullSecret'));
@@ -48,24 +51,24 @@ const properties: Readonly<Record<string, Schema>> = {
     rpc: secretUrls,
     rest: secretUrls,
     jsonRpc: secretUrls,
-    existingSecret: name,
+    existingSecret: objectName,
     existingSecretKeys: strict({ rpc: key, rest: key, jsonRpc: key }),
     timeoutMs: numberOf(nodeSettings.NODE_TIMEOUT_MS),
   }),
   chain: strict({
     id: text(),
     vm: oneOf('evm', 'move', 'wasm'),
-    addressPrefix: text({ pattern: '^[a-z][a-z0-9]{0,82}$' }),
+    addressPrefix: text({ pattern: `^${patternOf(chainSettings.ACCOUNT_ADDRESS_PREFIX)}$` }),
     startHeight: numberOf(blockSettings.START_HEIGHT),
   }),
   clickhouse: strict({
     url: text(),
     user: text(),
     password: text(),
-    existingSecret: name,
+    existingSecret: objectName,
     existingSecretKeys: strict({ url: key, user: key, password: key }),
-    database: identifier,
-    cluster: optionalIdentifier,
+    database: text({ pattern: `^${patternOf(databaseSettings.CLICKHOUSE_DATABASE)}$` }),
+    cluster: text({ pattern: `^(${patternOf(databaseSettings.CLICKHOUSE_CLUSTER)})?$` }),
   }),
   // Open: charts that have this one as a dependency share it with others.
   global: { type: 'object', properties: { imageRegistry: text(), imagePullSecrets: pullSecrets } },
@@ -99,7 +102,7 @@ const properties: Readonly<Record<string, Schema>> = {
   crds: strict({ enabled: boolean, keep: boolean, takeOwnership: boolean }),
   migrations: strict({
     mode: oneOf('hook', 'job', 'start', 'manual'),
-    clickhouseSecret: name,
+    clickhouseSecret: objectName,
     backoffLimit: integer(0),
     activeDeadlineSeconds: integer(1),
     ttlSecondsAfterFinished: orNull(integer(0)),
@@ -111,17 +114,17 @@ const properties: Readonly<Record<string, Schema>> = {
   serviceAccount: accountSchema,
   tls: strict({
     enabled: boolean,
-    existingSecret: name,
+    existingSecret: objectName,
     serverName: text(),
     reloadSeconds: numberOf(transportSettings.GRPC_TLS_RELOAD_SECONDS),
     certManager: strict({
       enabled: boolean,
-      issuerRef: strict({ name, kind: text({ minLength: 1 }), group: text({ minLength: 1 }) }),
+      issuerRef: strict({ name: objectName, kind: text({ minLength: 1 }), group: text({ minLength: 1 }) }),
       duration: text({ pattern: '^([0-9]+(h|m|s))+$' }),
       renewBefore: text({ pattern: '^([0-9]+(h|m|s))+$' }),
     }),
   }),
-  extraCA: strict({ configMap: name, secret: name, key }),
+  extraCA: strict({ configMap: objectName, secret: objectName, key }),
   networkPolicy: strict({
     enabled: boolean,
     dns: strict({ to: peers, ports: { ...ports, minItems: 1 } }),
@@ -162,7 +165,7 @@ const properties: Readonly<Record<string, Schema>> = {
       signerBalance: { type: 'number', minimum: 0 },
       extraGroups: list({ type: 'object', required: ['name', 'rules'] }),
     }),
-    dashboards: strict({ enabled: boolean, namespace: name, labels: texts, annotations: texts }),
+    dashboards: strict({ enabled: boolean, namespace: objectName, labels: texts, annotations: texts }),
   }),
   tests: strict({
     enabled: boolean,

@@ -7,7 +7,6 @@ export type Texts = Readonly<Record<string, string>>;
 
 const name = '[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?';
 const part = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-const labelValue = '^([A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?)?$';
 /** Values by names that may begin with the domain of whoever has given them, as Kubernetes has it. */
 const named = (domainPart: string, value: Schema): Schema => ({
   type: 'object',
@@ -16,7 +15,7 @@ const named = (domainPart: string, value: Schema): Schema => ({
 });
 
 /** Labels. */
-export const labelsSchema = named(part, text({ pattern: labelValue }));
+export const labelsSchema = named(part, text({ pattern: `^(${name})?$` }));
 
 /** Annotations: other than those of labels, their domains may have upper-case letters. */
 export const annotationsSchema = named(part.replaceAll('a-z', 'A-Za-z'), text());

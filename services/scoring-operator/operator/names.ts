@@ -1,16 +1,13 @@
-import { taking } from '../../common/config.js';
-
-const pattern = '[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?';
-const isName = new RegExp(`^${pattern}$`);
+import { asMatching, orEmpty } from '../../common/config.js';
 
 /** A name that Kubernetes takes. @throws Error that says what one is. */
-export const asName = taking({ pattern }, (text): string => {
-  if (!isName.test(text)) throw new Error('must be lower-case letters, digits, - and .');
-  return text;
-});
+export const asName = asMatching(
+  '[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?',
+  'lower-case letters, digits, - and .',
+);
 
 /** The same, or nothing. */
-export const asOptionalName = (text: string): string => (text === '' ? '' : asName(text));
+export const asOptionalName = orEmpty(asName);
 
 /** Names, separated by commas. @throws Error that says what one is. */
 export function asNames(text: string): readonly string[] {
