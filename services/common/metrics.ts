@@ -16,6 +16,8 @@ export interface Metrics {
   readonly rollbacks: Counter<'service'>;
   /** Parts of blocks that could not be read and were skipped or repaired. */
   readonly problems: Counter<'service' | 'kind'>;
+  /** How often a bound was reached, by the setting that names the bound. */
+  readonly limits: Counter<'service' | 'limit'>;
   /** Rich list: balances compared with the node's, and those that were found to differ and set right. */
   readonly comparedBalances: Counter;
   readonly healedBalances: Counter;
@@ -58,6 +60,12 @@ export function createMetrics(process = false): Metrics {
     txs: counter('txs_total', 'Transactions written', 'service'),
     rollbacks: counter('rollbacks_total', 'Rollbacks of the chain that were unwound', 'service'),
     problems: counter('problems_total', 'Parts of blocks that could not be read', 'service', 'kind'),
+    limits: counter(
+      'limit_reached_total',
+      'How often a bound was reached, by its setting',
+      'service',
+      'limit',
+    ),
     comparedBalances: counter('richlist_compared_balances_total', "Balances compared with the node's own"),
     healedBalances: counter('richlist_healed_balances_total', 'Balances that differed and were set right'),
     seededBalances: gauge('richlist_seeded_balances', 'Balances read from the node to begin with'),
