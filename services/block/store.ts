@@ -1,13 +1,16 @@
 import { createBatcher } from '../common/batcher.js';
 import type { Validator } from '../common/chain/rest.js';
-import type { Call, Database } from '../common/clickhouse/database.js';
+import type { Call } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
+import { removeFromAll } from '../common/clickhouse/remove.js';
 import { readRowBinary } from '../common/clickhouse/row-binary.js';
 import { namesOf } from '../common/clickhouse/tables.js';
+import { cutTarget, openCut, readCut } from '../common/cuts.js';
 import { UserError } from '../common/errors.js';
 import type { FaultPoint } from '../common/fault.js';
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
 import type { Coin } from '../common/gen/indexer/common/v1/common.js';
+import type { FencedDatabase } from '../common/writer/fence.js';
 import { type Most, portion } from './portion.js';
 
 /** A header as it is stored. */
@@ -56,8 +59,14 @@ const headerColumns =
 const headersAtOnce = 100;
 
 /** Opens the tables; they must have been migrated. */
-export function createBlockStore(database: Database, target: Target, fault: FaultPoint = () => {}) {
-  const { of: table, removable } = namesOf<string>(target);
+export function createBlockStore(
+  database: FencedDatabase,
+  target: Target,
+  fault: FaultPoint = () => {},
+) {
+  const tables = namesOf<string>(target);
+  const { of: table } = tables;
+  const cuts = { database, table: table('cuts'), name: 'block.cuts', fault };
 
   const headers = (
     condition: string,
@@ -73,18 +82,14 @@ export function createBlockStore(database: Database, target: Target, fault: Faul
       )
       .then((rows) => rows.map((row) => ({ ...row, total_fee: JSON.parse(row.total_fee) as Coin[] })));
 
-  const removeAbove = async (name: string, height: number): Promise<void> => {
-    const [found] = await database.rows<{ n: number }>(
-      `SELECT count() AS n FROM ${table(name)} WHERE height > {height:UInt64}`,
-      { height },
-      named('look_above'),
+  /** Height of the last header; 0 while there is none. */
+  const lastHeight = async (): Promise<number> => {
+    const [row] = await database.rows<{ last: number }>(
+      `SELECT max(height) AS last FROM ${table('blocks')}`,
+      {},
+      named('last_height'),
     );
-    if ((found?.n ?? 0) === 0) return;
-    await database.command(
-      `ALTER TABLE ${removable(name)} DELETE WHERE height > {height:UInt64}`,
-      { height },
-      named('remove_above'),
-    );
+    return row?.last ?? 0;
   };
 
   /**
@@ -152,6 +157,7 @@ export function createBlockStore(database: Database, target: Target, fault: Faul
         JSON.stringify({ ...header, total_fee: JSON.stringify(header.total_fee) }),
       );
       await database.insert(table('blocks'), rows.join('\n'), named('write_headers'));
+      await database.confirm();
       await fault('after headers');
     },
 
@@ -171,15 +177,29 @@ export function createBlockStore(database: Database, target: Target, fault: Faul
         rows.join('\n'),
         named('write_traces'),
       );
+      await database.confirm();
       await fault('after traces');
     },
 
-    /** Removes everything above a height, the headers first: what has no header does not exist. */
+    /**
+     * Removes everything above a height, or above the one that a cut which was not ended goes down to. The headers go
+     * first: what has no header does not exist.
+     */
     async unwind(height: number): Promise<void> {
-      await removeAbove('blocks', height);
-      await fault('between removals');
-      await removeAbove('materials', height);
-      await removeAbove('traces', height);
+      const [last, newest] = [await readCut(cuts, 'write'), await lastHeight()];
+      const to = Math.min(height, cutTarget(last, newest) ?? height);
+      const cut = openCut(cuts, last, newest);
+      const removal = {
+        ...{ database, tables, name: 'block.remove_above', fault },
+        onRemove: () => cut.begin(to),
+      };
+      const above = 'height > {height:UInt64}';
+      await removeFromAll(
+        removal,
+        ['blocks', 'materials', 'traces'].map((name) => [name, above] as const),
+        { height: to },
+      );
+      await cut.end();
     },
 
     /** First and last header; undefined while there is none. */

@@ -1,5 +1,5 @@
 import type { Cursor } from './consume.js';
-import { type CutsTable, readCuts } from './cuts.js';
+import { type CutsTable, countedCuts, readCut } from './cuts.js';
 import type { Head } from './head.js';
 import { createMutex } from './mutex.js';
 
@@ -23,12 +23,12 @@ export interface Seen<Position> {
 }
 
 /** Reads how far tables are whose cuts are counted by `cuts.ts`. */
-export async function readWithCuts<Position>(
+export async function readWithCuts<Position extends Cursor>(
   cuts: CutsTable,
   position: () => Promise<Position>,
 ): Promise<Seen<Position>> {
-  const [counted, read] = await Promise.all([readCuts(cuts), position()]);
-  return { position: read, cuts: counted };
+  const [cut, read] = await Promise.all([readCut(cuts), position()]);
+  return { position: read, cuts: countedCuts(cut, read.height) };
 }
 
 /**

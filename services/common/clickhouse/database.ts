@@ -27,6 +27,21 @@ export interface StatementOptions extends Call {
   readonly onTurn?: (() => void) | undefined;
 }
 
+/** On what the rows of an insert depend, and what they carry; see writer/fence.ts. */
+export interface Guard {
+  /** Number of the writer, in the column `epoch` of every row. */
+  readonly epoch: number;
+  /** The insert adds nothing unless this holds when it starts. Always holds where it is undefined. */
+  readonly condition: { readonly sql: string; readonly params: Params } | undefined;
+  /** How long the statement may run, in seconds: after that it has added nothing. */
+  readonly limit_seconds: number | undefined;
+}
+
+/** What an insert may need besides its rows. */
+export interface InsertOptions extends StatementOptions {
+  readonly guard?: Guard | undefined;
+}
+
 /** How the rows of an insert are written; see `tsvField` for TabSeparated. */
 export type LineFormat = 'JSONEachRow' | 'TabSeparated';
 
@@ -35,6 +50,8 @@ export type LineFormat = 'JSONEachRow' | 'TabSeparated';
  * The engine behind it is embedded or a server.
  */
 export interface Database {
+  /** Whether no other process can have the tables open: the embedded engine locks its folder. */
+  readonly isExclusive: boolean;
   /** Runs a statement that gives no rows. */
   command(sql: string, params: Params, options: StatementOptions): Promise<void>;
   /** Runs a query; UInt64 columns come as numbers, wider ones must be cast to text. */
@@ -48,7 +65,7 @@ export interface Database {
    * @param lines rows, one a line; an empty text inserts nothing.
    * @param format what the lines are written in. TabSeparated is cheaper on both sides.
    */
-  insert(table: string, lines: string, options: StatementOptions, format?: LineFormat): Promise<void>;
+  insert(table: string, lines: string, options: InsertOptions, format?: LineFormat): Promise<void>;
   /** Waits for what runs and closes the engine. */
   close(): Promise<void>;
 }

@@ -1,4 +1,6 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
+import { unlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { messageOf, UserError } from '../errors.js';
 import {
@@ -10,6 +12,7 @@ import {
   type StatementOptions,
   secondsLeft,
 } from './database.js';
+import { type Column, firstLineOf, insertStatement, quoted, rememberColumns } from './insert.js';
 import { createTurns } from './turns.js';
 
 /** Settings of the whole session: constant, so it does no harm that they stay. */
@@ -33,6 +36,11 @@ export async function openEmbedded(folder: string): Promise<Database> {
   }
   const client = await connect(engine, folder);
   const turns = createTurns();
+  const inserts = resolve(folder, 'inserts');
+  // What a kill has left is of no use.
+  rmSync(inserts, { recursive: true, force: true });
+  mkdirSync(inserts);
+  let inserted = 0;
   let closed = false;
 
   /** Runs a statement in its turn and gives what it printed. */
@@ -53,22 +61,42 @@ export async function openEmbedded(folder: string): Promise<Database> {
       }
     });
 
+  const rows = async <T>(sql: string, params: Params, options: StatementOptions): Promise<T[]> =>
+    parseLines<T>(await run(sql, 'JSONEachRow', params, options));
+  const describe = rememberColumns((table) =>
+    rows<Column>(`DESCRIBE TABLE ${table}`, {}, { name: 'describe', priority: 'write' }),
+  );
+
   return {
+    isExclusive: true,
     async command(sql, params, options) {
       await run(sql, '', params, options);
     },
-    async rows<T>(sql: string, params: Params, options: StatementOptions) {
-      return parseLines<T>(await run(sql, 'JSONEachRow', params, options));
-    },
+    rows,
     bytes: run,
+    // From a file: rows within the statement end at the first blank line, and what follows would run as a statement.
     async insert(table, lines, options, format = 'JSONEachRow') {
       if (lines === '') return;
-      await run(
-        `INSERT INTO ${table} FORMAT ${format}\n${lines}`,
-        '',
-        {},
-        { ...options, priority: options.priority ?? 'write', deadline: undefined },
-      );
+      const file = join(inserts, String(inserted++));
+      try {
+        await writeFile(file, lines);
+        const from = (structure: string) => `file(${quoted(file)}, '${format}', ${structure})`;
+        const { sql, params } = await insertStatement(
+          describe,
+          table,
+          firstLineOf(lines),
+          format,
+          from,
+          options.guard,
+        );
+        await run(sql, '', params, {
+          ...options,
+          priority: options.priority ?? 'write',
+          deadline: undefined,
+        });
+      } finally {
+        await unlink(file).catch(() => {});
+      }
     },
     async close() {
       if (closed) return;

@@ -37,6 +37,8 @@ export function readMigrations(folder: string): Migration[] {
  * - `local NAME`: the table that holds the rows: `NAME`, or `NAME_local` on a cluster.
  * - `distributed NAME KEY`: nothing, or a further statement that makes the Distributed
  *   table NAME over the shards, with KEY as its sharding expression.
+ * - `add NAME COLUMN TYPE`: statements that add a column to the table NAME, and to the Distributed
+ *   one over it.
  */
 export function renderMigration(migration: Migration, target: Target): string[] {
   const clustered = target.cluster !== '';
@@ -53,6 +55,12 @@ export function renderMigration(migration: Migration, target: Target): string[] 
         if (!clustered) return '';
         const [full, local] = [`${target.database}.${name}`, `${name}_local`];
         return `CREATE TABLE IF NOT EXISTS ${full} ${onCluster} AS ${target.database}.${local} ENGINE = Distributed('${target.cluster}', '${target.database}', '${local}', ${key});`;
+      }
+      if (word === 'add') {
+        const tables = clustered ? [`${name}_local`, name] : [name];
+        return tables
+          .map((one) => `ALTER TABLE ${target.database}.${one} ${onCluster} ADD COLUMN IF NOT EXISTS ${key};`)
+          .join('\n');
       }
       if (/^\w*MergeTree(\(.*\))?$/.test(word)) return clustered ? `Replicated${word}` : word;
       throw new Error(`${migration.name}: unknown placeholder {{${word}}}`);

@@ -38,6 +38,7 @@ export function measured(database: Database, service: string, metrics: Metrics):
     }
   };
   return {
+    isExclusive: database.isExclusive,
     command: (sql, params, options) => timed(options, () => database.command(sql, params, options)),
     rows: <T>(sql: string, params: Readonly<Record<string, unknown>>, options: StatementOptions) =>
       timed(options, () => database.rows<T>(sql, params, options)),

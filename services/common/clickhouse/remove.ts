@@ -1,10 +1,10 @@
 import type { FaultPoint } from '../fault.js';
-import type { Database } from './database.js';
+import type { FencedDatabase } from '../writer/fence.js';
 import type { TableNames } from './tables.js';
 
 /** Where rows are removed, and what the statements are called. */
 export interface RemoveOptions<Name extends string> {
-  readonly database: Database;
+  readonly database: FencedDatabase;
   readonly tables: TableNames<Name>;
   /** The name of the statements. */
   readonly name: string;
@@ -59,7 +59,7 @@ export async function removeFromAll<Name extends string>(
     await onRemove?.(table);
     await fault(`remove ${table}`);
     // Lightweight: it marks rows, where ALTER TABLE DELETE would write whole parts anew.
-    await database.command(`DELETE FROM ${tables.removable(table)} WHERE ${where}`, params, options);
+    await database.remove(tables.removable(table), where, params, options);
     removed += n;
   }
   return removed;

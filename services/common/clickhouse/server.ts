@@ -6,6 +6,7 @@ import {
   codeOf,
   type Database,
   DatabaseUnavailable,
+  type InsertOptions,
   type LineFormat,
   type Params,
   parseLines,
@@ -13,6 +14,7 @@ import {
   type StatementOptions,
   secondsLeft,
 } from './database.js';
+import { type Column, firstLineOf, insertStatement, rememberColumns } from './insert.js';
 
 /** Node's codes for a server that is not there or went away, and the client's word for one that is silent. */
 const unreachable =
@@ -47,6 +49,8 @@ export function openServer(options: ServerOptions): Database {
     username,
     password,
     compression: { request: true, response: false },
+    // A server refuses URLs above 1 MiB: parameters that are not short go into the body.
+    use_multipart_params_auto: true,
     max_open_connections: 16,
     request_timeout: options.timeout_ms ?? 120_000,
     // What fails is logged by who asked; the client would print it to the console as it likes.
@@ -89,37 +93,55 @@ export function openServer(options: ServerOptions): Database {
 
   const bytes = (sql: string, format: string, params: Params, statement: StatementOptions): Promise<Buffer> =>
     guarded(statement, async (clickhouse_settings) => {
-      const answer = await client.exec({
-        query: `${sql} FORMAT ${format}`,
+      const answer = await client.query({
+        query: sql,
+        // Any format of the server's: the bytes are not looked at by the client.
+        format: format as 'TabSeparated',
         query_params: { ...params },
         clickhouse_settings,
       });
-      return readAll(answer.stream);
+      // The client decodes what it streams, and has nothing to decode binary formats with.
+      return readAll(answer['_stream']);
     });
 
-  const insertOnce = (
+  const rows = async <T>(sql: string, params: Params, statement: StatementOptions): Promise<T[]> =>
+    parseLines<T>(await bytes(sql, 'JSONEachRow', params, statement));
+  const describe = rememberColumns((table) =>
+    rows<Column>(`DESCRIBE TABLE ${table}`, {}, { name: 'describe' }),
+  );
+
+  const insertOnce = async (
     table: string,
     lines: string,
-    statement: StatementOptions,
+    { guard, ...statement }: InsertOptions,
     format: LineFormat,
-  ): Promise<void> =>
-    guarded({ ...statement, deadline: undefined }, async (clickhouse_settings) => {
+  ): Promise<void> => {
+    const { sql, params } =
+      guard === undefined
+        ? { sql: `INSERT INTO ${table}`, params: {} }
+        : await insertStatement(describe, table, firstLineOf(lines), format, (all) => `input(${all})`, guard);
+    const limits =
+      guard?.limit_seconds === undefined
+        ? {}
+        : { max_execution_time: guard.limit_seconds, insert_quorum_timeout: guard.limit_seconds * 1_000 };
+    await guarded({ ...statement, deadline: undefined }, async (clickhouse_settings) => {
       const { stream } = await client.exec({
-        query: `INSERT INTO ${table} FORMAT ${format}`,
+        query: `${sql} FORMAT ${format}`,
+        query_params: { ...params },
         values: Readable.from([lines], { objectMode: false }),
-        clickhouse_settings,
+        clickhouse_settings: { ...clickhouse_settings, ...limits },
       });
       await readAll(stream);
     });
+  };
 
   return {
+    isExclusive: false,
     command: (sql, params, statement) =>
       guarded(statement, async (clickhouse_settings) => {
         await client.command({ query: sql, query_params: { ...params }, clickhouse_settings });
       }),
-    async rows<T>(sql: string, params: Params, statement: StatementOptions) {
-      return parseLines<T>(await bytes(sql, 'JSONEachRow', params, statement));
-    },
+    rows,
     bytes,
     async insert(table, lines, statement, format = 'JSONEachRow') {
       if (lines === '') return;

@@ -18,9 +18,9 @@ export interface PacedDatabase {
  */
 export function paced(database: Database, percent: number, signal: AbortSignal): PacedDatabase {
   let share = percent;
-  const resting = async <T>(
-    options: StatementOptions,
-    work: (options: StatementOptions) => Promise<T>,
+  const resting = async <T, Options extends StatementOptions>(
+    options: Options,
+    work: (options: Options) => Promise<T>,
   ): Promise<T> => {
     if (share >= 100) return work(options);
     const asked = performance.now();
@@ -36,6 +36,7 @@ export function paced(database: Database, percent: number, signal: AbortSignal):
   };
   return {
     database: {
+      isExclusive: database.isExclusive,
       command: (sql, params, options) => resting(options, (some) => database.command(sql, params, some)),
       rows: <T>(sql: string, params: Params, options: StatementOptions) =>
         resting(options, (some) => database.rows<T>(sql, params, some)),

@@ -1,12 +1,12 @@
 import { claimChain } from '../../common/claim.js';
-import type { Database } from '../../common/clickhouse/database.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import type { Cursor } from '../../common/consume.js';
-import { type Cut, openCut } from '../../common/cuts.js';
+import { type Cut, cutTarget, openCut, readCut } from '../../common/cuts.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
 import { createSlices } from '../../common/slices.js';
+import type { FencedDatabase } from '../../common/writer/fence.js';
 import type { DecodeOptions, NftBlock } from '../decode/types.js';
 import { addBlock, emptyBatch } from './batch.js';
 import { nothing, readCursor, readHashes } from './cursor.js';
@@ -22,7 +22,7 @@ import { tablesOf } from './tables.js';
 import { createTallies, defaultFewGone } from './tally.js';
 
 export interface StoreOptions {
-  readonly database: Database;
+  readonly database: FencedDatabase;
   readonly target: Target;
   readonly vm: DecodeOptions['vm'];
   readonly log: Log;
@@ -131,6 +131,7 @@ export function createNftStore(options: StoreOptions): NftStore {
       batch.blocks.map((row) => JSON.stringify(row)),
       fault,
     );
+    await database.confirm();
     memory.keep(known);
     await fault('written');
     cursor = { height, hash };
@@ -139,8 +140,15 @@ export function createNftStore(options: StoreOptions): NftStore {
     if (batch.shown.size > 0) options.onDetails?.();
   };
 
-  const startCut = (): Promise<Cut> =>
-    openCut({ database, table: tables.of('cuts'), name: 'nft.cuts', fault, onCuts: options.onCuts });
+  const cuts = { database, table: tables.of('cuts'), name: 'nft.cuts', fault, onCuts: options.onCuts };
+
+  /** Makes a cut. @returns it, and the last block that counts, at or below a height. */
+  const startCut = async (height: number): Promise<{ readonly to: Cursor; readonly cut: Cut }> => {
+    const [last, newest] = [await readCut(cuts, 'write'), await readCursor(database, tables)];
+    const target = Math.min(height, cutTarget(last, newest.height) ?? height);
+    const to = target >= newest.height ? newest : await readCursor(database, tables, target);
+    return { to, cut: openCut(cuts, last, newest.height) };
+  };
 
   /** Cuts the tables to a height, and what memory knows of them. */
   const cutTo = async (to: Cursor, cut: Cut): Promise<void> => {
@@ -149,12 +157,13 @@ export function createNftStore(options: StoreOptions): NftStore {
     memory.clear();
     tallies.clear();
     version = Math.max(version, await readVersion(database, tables));
-    const from = { database, tables, fault, onRemove: cut.begin };
+    const begin = (): Promise<void> => cut.begin(to.height);
+    const from = { database, tables, fault, onRemove: begin };
     await removeBlocksAbove(from, to.height);
     await saveDetailsBelow(database, tables, to.height, vm === 'move', nextVersion, fault);
     const removed = await removeCausedAbove(from, to.height);
     await restoreUpTo(
-      { database, tables, asks: vm !== 'move', nextVersion, fault, onRestore: cut.begin },
+      { database, tables, asks: vm !== 'move', nextVersion, fault, onRestore: begin },
       to.height,
     );
     await removeChangesAbove(from, to.height);
@@ -183,10 +192,10 @@ export function createNftStore(options: StoreOptions): NftStore {
     },
     recover: () =>
       exclusive(async () => {
-        const found = await readCursor(database, tables);
-        await cutTo(found, await startCut());
-        options.onRecovered?.(found);
-        return found;
+        const { to, cut } = await startCut(Number.MAX_SAFE_INTEGER);
+        await cutTo(to, cut);
+        options.onRecovered?.(to);
+        return to;
       }),
     writeBlocks: (blocks) =>
       exclusive(async () => {
@@ -202,15 +211,15 @@ export function createNftStore(options: StoreOptions): NftStore {
       exclusive(async () => {
         if (!isClean || of !== generation) return false;
         await writeDetails(database, tables, details, nextVersion, fault);
+        await database.confirm();
         options.onDetails?.();
         return true;
       }),
     unwind: (height) =>
       exclusive(async () => {
-        const to = await readCursor(database, tables, height);
-        const cut = await startCut();
+        const { to, cut } = await startCut(height);
         // Below the lower head rows are missing at once: those above it have replaced them.
-        await cut.begin();
+        await cut.begin(to.height);
         options.onUnwind?.(to);
         await cutTo(to, cut);
       }),

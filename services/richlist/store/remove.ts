@@ -1,6 +1,7 @@
-import { type Database, tuple } from '../../common/clickhouse/database.js';
+import { tuple } from '../../common/clickhouse/database.js';
 import { removeRows } from '../../common/clickhouse/remove.js';
 import type { FaultPoint } from '../../common/fault.js';
+import type { FencedDatabase } from '../../common/writer/fence.js';
 import { shortfallOf } from '../amount.js';
 import { type HoldingKey, holdingKey, type Source } from './balance.js';
 import type { Position } from './cursor.js';
@@ -9,7 +10,7 @@ import type { TableName, Tables } from './tables.js';
 
 /** What cutting the tables works with. */
 export interface CutEnvironment {
-  readonly database: Database;
+  readonly database: FencedDatabase;
   readonly tables: Tables;
   readonly ranks: Ranks;
   readonly fault: FaultPoint;
@@ -67,11 +68,7 @@ async function putRight(environment: CutEnvironment, last_ord: number): Promise<
   }
   for (const token of new Set(holdings.map((holding) => holding.token))) {
     await fault('rebuild ranks');
-    await database.command(
-      `DELETE FROM ${tables.removable('ranks')} WHERE token = {token:String}`,
-      { token },
-      options,
-    );
+    await database.remove(tables.removable('ranks'), 'token = {token:String}', { token }, options);
     const [last] = await database.rows<{ ord: number }>(
       `SELECT max(ord) AS ord FROM ${tables.of('changes')} AS c WHERE token = {token:String} AND c.ord <= {last_ord:UInt64}`,
       { token, last_ord },

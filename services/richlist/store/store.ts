@@ -1,12 +1,12 @@
 import { claimChain } from '../../common/claim.js';
-import type { Database } from '../../common/clickhouse/database.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import { splitLines } from '../../common/clickhouse/parts.js';
 import type { Cursor } from '../../common/consume.js';
-import { type Cut, openCut } from '../../common/cuts.js';
+import { type Cut, cutTarget, openCut, readCut } from '../../common/cuts.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
+import type { FencedDatabase } from '../../common/writer/fence.js';
 import { clampAmount } from '../amount.js';
 import type { DecodedBlock } from '../decode/block.js';
 import type { BalanceAnswer, BalanceQuestion } from '../node/erc20.js';
@@ -25,7 +25,7 @@ import { type TableName, tablesOf } from './tables.js';
 import { createTokenList } from './token-list.js';
 
 export interface StoreOptions {
-  readonly database: Database;
+  readonly database: FencedDatabase;
   readonly target: Target;
   readonly log: Log;
   /** The state to begin with, for empty tables and the first block's height. */
@@ -167,6 +167,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       'blocks',
       hashes.map((row) => JSON.stringify({ ...row, seed_height: next.seed_height })),
     );
+    await database.confirm();
     await fault('written');
     position = next;
     options.onWritten?.(position);
@@ -236,8 +237,18 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     return healsOf(database, tables, compared, await known.get(keys), position);
   };
 
-  const startCut = (): Promise<Cut> =>
-    openCut({ database, table: tables.of('cuts'), name: 'richlist.cuts', fault, onCuts: options.onCuts });
+  const cuts = {
+    ...{ database, table: tables.of('cuts'), name: 'richlist.cuts' },
+    ...{ fault, onCuts: options.onCuts },
+  };
+
+  /** Makes a cut. @returns it, and how far the tables count, at or below a height. */
+  const startCut = async (height: number): Promise<{ readonly to: Position; readonly cut: Cut }> => {
+    const [last, newest] = [await readCut(cuts, 'write'), await readPosition(database, tables)];
+    const target = Math.min(height, cutTarget(last, newest.height) ?? height);
+    const to = target >= newest.height ? newest : await readPosition(database, tables, target);
+    return { to, cut: openCut(cuts, last, newest.height) };
+  };
 
   /** Cuts the tables to a position, and what memory knows of them. */
   const cutTo = async (to: Position, cut: Cut): Promise<number> => {
@@ -245,7 +256,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     revision += 1;
     ranks.reset();
     tokenList.reset();
-    const removed = await cutAbove({ database, tables, ranks, fault, begin: cut.begin, insert }, to);
+    const removed = await cutAbove({ database, tables, ranks, fault, begin: () => cut.begin(to.height), insert }, to);
     await cut.end();
     ranks.reset();
     await known.reset();
@@ -260,8 +271,8 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   };
 
   const recover = async (): Promise<Position> => {
-    const found = await readPosition(database, tables);
-    const removed = await cutTo(found, await startCut());
+    const { to: found, cut } = await startCut(Number.MAX_SAFE_INTEGER);
+    const removed = await cutTo(found, cut);
     options.onRecovered?.(found);
     if (removed > 0) log.warn({ changes: removed, height: found.height }, 'removed what a crash had left');
     return found;
@@ -333,6 +344,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       writing(async () => {
         const lines = await tokenList.denomRows(denoms);
         await insert('denoms', lines);
+        await database.confirm();
         if (lines.length > 0) options.onWritten?.(position);
       }),
     check: (ord, asked_at) =>
@@ -341,11 +353,10 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       }),
     unwind: (height) =>
       exclusive(async () => {
-        const found = await readPosition(database, tables, height);
+        const { to: found, cut } = await startCut(height);
         const to = found.height < found.seed_height || height < found.seed_height ? nothing : found;
-        const cut = await startCut();
         // Below the lower head rows are missing at once: those above it have replaced them.
-        await cut.begin();
+        await cut.begin(to.height);
         options.onUnwind?.(to);
         await cutTo(to, cut);
       }),

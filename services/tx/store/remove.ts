@@ -1,6 +1,6 @@
-import type { Database } from '../../common/clickhouse/database.js';
 import { removeFromAll } from '../../common/clickhouse/remove.js';
 import type { FaultPoint } from '../../common/fault.js';
+import type { FencedDatabase } from '../../common/writer/fence.js';
 import type { Position } from './cursor.js';
 import { accountLists, type Kind, type TableName, type Tables } from './tables.js';
 
@@ -39,7 +39,7 @@ export const paramsOf = ({ height, internal_height, last }: Position) => ({
 
 /** How rows are removed. */
 export interface RemoveAbove {
-  readonly database: Database;
+  readonly database: FencedDatabase;
   readonly tables: Tables;
   readonly fault: FaultPoint;
   /** Told before the first row goes, and not when there is none. */

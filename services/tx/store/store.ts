@@ -1,18 +1,18 @@
 import { claimChain } from '../../common/claim.js';
-import type { Database } from '../../common/clickhouse/database.js';
 import type { Lines } from '../../common/clickhouse/lines.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import type { Cursor } from '../../common/consume.js';
+import { type Cut, openCut } from '../../common/cuts.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
 import { createSlices } from '../../common/slices.js';
+import type { FencedDatabase } from '../../common/writer/fence.js';
 import type { DecodedBlock } from '../decode/types.js';
 import { readAccountHeads, readAllHeads } from './account-heads.js';
 import type { AccountHead, ListKey } from './account-list.js';
 import { checkFollows, checkTraces, splitBlocks, splitLines, splitTraces } from './batches.js';
 import { nothing, type Position, readHashes, readPosition } from './cursor.js';
-import { type Cut, openCut } from './cuts.js';
 import { createHeads } from './heads.js';
 import { makeHeads } from './make-heads.js';
 import { createMsgSets, type MsgSets, readMsgSets } from './msg-sets.js';
@@ -36,7 +36,7 @@ import { type TableName, tablesOf } from './tables.js';
 import { readTip, type Tip } from './tip.js';
 
 export interface StoreOptions {
-  readonly database: Database;
+  readonly database: FencedDatabase;
   readonly target: Target;
   readonly log: Log;
   /** Called between any two writes. */
@@ -136,7 +136,11 @@ export function createTxStore(options: StoreOptions): TxStore {
     });
 
   const startCut = ({ cut, newest }: Tip): Cut =>
-    openCut({ database, tables, fault, onCuts: options.onCuts }, cut, newest);
+    openCut(
+      { database, table: tables.of('cuts'), name: 'tx.cuts', fault, onCuts: options.onCuts },
+      cut,
+      newest,
+    );
 
   /** Cuts the tables to a position, and what memory knows of them. */
   const cutTo = async (to: Position, cut: Cut): Promise<number> => {
@@ -189,6 +193,7 @@ export function createTxStore(options: StoreOptions): TxStore {
     );
     await insertLines('account_heads', headRows(staged.changed()));
     await insert('blocks', cursorRows(rows));
+    await database.confirm();
     staged.commit();
     stagedSets.commit();
     await fault('written');
@@ -219,6 +224,7 @@ export function createTxStore(options: StoreOptions): TxStore {
     await insertRows(rows);
     await insertLines('account_heads', headRows(staged.changed()));
     await insert('internal_blocks', cursorRows(rows));
+    await database.confirm();
     staged.commit();
     await fault('written');
     position = next;

@@ -1,6 +1,6 @@
 import type { Call, Database } from '../../common/clickhouse/database.js';
+import { type CutRow, countedCuts, cutTarget } from '../../common/cuts.js';
 import { nothing, type Position, readPosition } from './cursor.js';
-import { type CutRow, countedCuts, isUnderWay, noCut } from './cuts.js';
 import type { Tables } from './tables.js';
 
 /** How far the tables are, and what is being removed from them. */
@@ -38,9 +38,9 @@ export async function readTip(database: Database, tables: Tables, call: Call = {
   );
   const rowOf = (what: Row['what']): Row | undefined => rows.find((row) => row.what === what);
   const [block, internal, last] = [rowOf('block'), rowOf('internal'), rowOf('cut')];
-  const cut = last === undefined ? noCut : { number: last.number, height: last.a, top: last.b };
+  const cut = { number: last?.number ?? 0, height: last?.a ?? 0, top: last?.b ?? 0 };
   const newest = block?.number ?? 0;
-  const cutTo = isUnderWay(cut, newest) ? cut.height : undefined;
+  const cutTo = cutTarget(cut, newest);
   const isPlain = cutTo === undefined && (internal?.number ?? 0) <= newest;
   const position = isPlain
     ? positionOf(block, internal)

@@ -1,0 +1,299 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Database, Guard, StatementOptions } from '../clickhouse/database.js';
+import type { Target } from '../clickhouse/migrate.js';
+import { messageOf } from '../errors.js';
+import { sleep } from '../lifecycle.js';
+import type { Log } from '../log.js';
+import { readEpoch, readWriters, type WriterRow, writersOf, writeWriter } from './writers.js';
+
+/*
+ * One writer. A process that is being replaced must never write beside its successor, whatever starts two: a drained
+ * node, an autoscaler, a person. What holds:
+ *
+ * 1. A writer has an epoch, a number that only grows. Every insert of a writer takes effect only while its epoch is the
+ *    newest when the statement starts, so a writer that was frozen and wakes up adds nothing.
+ * 2. A new writer writes nothing before every earlier one has released the tables or has been silent for the lease, by
+ *    the new writer's monotonic clock. A statement that inserts is ended by the server after half of the lease. So none
+ *    of an earlier writer still runs by then.
+ * 3. No time limit stops a mutation. A DELETE therefore names rows of its own epoch and earlier ones only, and comes after
+ *    the tables say down to which height they are cut (cuts.ts), which was read back. Whenever it runs, the next writer
+ *    has removed those rows itself.
+ *
+ * The embedded engine locks its folder, so nobody else can write: there the epoch is all that is needed.
+ */
+
+/** Another process writes the tables by now. This one must end. */
+export class Superseded extends Error {
+  override name = 'Superseded';
+}
+
+/** A database as the one writer of tables uses it. */
+export interface FencedDatabase extends Database {
+  /**
+   * Makes sure that everything that was written so far took effect.
+   *
+   * @throws Superseded when another process writes the tables.
+   */
+  confirm(): Promise<void>;
+  /**
+   * Removes rows that this writer or an earlier one has written.
+   *
+   * @param table as `TableNames.removable` gives it.
+   */
+  remove(
+    table: string,
+    condition: string,
+    params: Readonly<Record<string, unknown>>,
+    options: StatementOptions,
+  ): Promise<void>;
+}
+
+export interface FenceOptions {
+  readonly database: Database;
+  /** Where the table of writers is. */
+  readonly target: Target;
+  /** What is written: '' for all tables of a service, or a program. */
+  readonly scope: string;
+  /** What is written in messages: `the tables of the tx service`. */
+  readonly what: string;
+  /** How long a writer is silent before it counts as gone, in milliseconds. */
+  readonly lease_ms: number;
+  readonly log: Log;
+  /** Called once, when another process has taken over. */
+  readonly onSuperseded: (error: Superseded) => void;
+  /** Whether a version of weft that knows no fence may be writing: then the first writer waits as well. */
+  readonly mayBeUnfenced?: (() => Promise<boolean>) | undefined;
+}
+
+/** The right to write some tables. */
+export interface Fence {
+  /** The writer's number; 0 while it may not write. */
+  readonly epoch: number;
+  /** What keeps this process from writing; '' once nothing does. */
+  readonly notReadyReason: string;
+  /** A database for what is written under this fence. */
+  over(database: Database): FencedDatabase;
+  /**
+   * Waits until no other process writes, and takes over. A process that writes is never interrupted: it has to end, or to
+   * fall silent for the lease.
+   *
+   * @returns false when the signal came first.
+   */
+  acquire(signal: AbortSignal): Promise<boolean>;
+  /** Lets the next writer begin at once. To be called when nothing is written any more. Never rejects. */
+  release(): Promise<void>;
+}
+
+/** Signs of life in a lease; how often others are looked at in a lease. */
+const [beatsInLease, looksInLease] = [6, 40];
+
+/** Makes a fence; nothing is written before `acquire`. */
+export function createFence(options: FenceOptions): Fence {
+  const { database, target, scope, what, lease_ms, log } = options;
+  const id = randomUUID();
+  const host = `${hostname()}/${process.pid}`;
+  const stopping = new AbortController();
+  let [epoch, beat] = [0, 0];
+  let isHeld = false;
+  let isLost: Superseded | undefined;
+  let beating: Promise<void> | undefined;
+  let notReadyReason = `${what} are not being written yet`;
+  /** Until when a statement whose end is not known may run, by the monotonic clock. */
+  let uncertainUntil = 0;
+
+  const row = (is_released: boolean): WriterRow => ({ scope, epoch, id, beat, is_released, host });
+
+  const lose = (newest: number): Superseded => {
+    if (isLost !== undefined) return isLost;
+    isLost = new Superseded(
+      `another process writes ${what} by now (writer ${newest}, this one is ${epoch}): this process stops. Run one writer only`,
+    );
+    notReadyReason = isLost.message;
+    stopping.abort();
+    options.onSuperseded(isLost);
+    return isLost;
+  };
+
+  const confirm = async (): Promise<void> => {
+    if (!isHeld) throw isLost ?? new Error(notReadyReason);
+    if (database.isExclusive) return;
+    const newest = await readEpoch(database, target, scope);
+    if (newest !== epoch) throw lose(newest);
+  };
+
+  const guard = (): Guard => {
+    if (!isHeld) throw isLost ?? new Error(notReadyReason);
+    return {
+      epoch,
+      condition: database.isExclusive
+        ? undefined
+        : {
+            sql: `(SELECT max(w.epoch) FROM ${writersOf(target)} AS w WHERE w.scope = {guard_scope:String}) = {guard_epoch:UInt64}`,
+            params: { guard_scope: scope },
+          },
+      limit_seconds: database.isExclusive ? undefined : lease_ms / 2 / 1_000,
+    };
+  };
+
+  /** Runs a statement that writes; of one that fails nobody knows whether the server has ended it. */
+  const writing = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      uncertainUntil = performance.now() + lease_ms / 2;
+      throw error;
+    }
+  };
+
+  /** Says every now and then that this writer is alive, and looks whether it still is the newest. */
+  const live = async (): Promise<void> => {
+    const { signal } = stopping;
+    for (;;) {
+      await sleep(lease_ms / beatsInLease, signal);
+      if (signal.aborted) return;
+      try {
+        beat += 1;
+        await writeWriter(database, target, row(false));
+        await confirm();
+      } catch (error) {
+        if (error instanceof Superseded) return;
+        log.warn({ err: error }, `no sign of life could be given for ${what}: ${messageOf(error)}`);
+      }
+    }
+  };
+
+  /** Takes the next epoch, alone. */
+  const draw = async (): Promise<void> => {
+    for (;;) {
+      epoch = (await readEpoch(database, target, scope)) + 1;
+      beat = 0;
+      await writeWriter(database, target, row(false));
+      const drawn = (await readWriters(database, target, scope)).filter((other) => other.epoch === epoch);
+      if (drawn.every((other) => other.id === id)) return;
+      await abandon();
+      await sleep(Math.random() * 100);
+    }
+  };
+
+  /** Gives up an epoch under which nothing was written. */
+  const abandon = (): Promise<void> =>
+    writeWriter(database, target, { ...row(true), beat: beat + 1 });
+
+  /** When each writer was first seen as it is, by the monotonic clock. */
+  const seen = new Map<string, { readonly beat: number; readonly since: number }>();
+
+  const isSilent = (other: WriterRow): boolean => {
+    const key = `${other.epoch} ${other.id}`;
+    const now = performance.now();
+    if (seen.get(key)?.beat !== other.beat) seen.set(key, { beat: other.beat, since: now });
+    return now - (seen.get(key)?.since ?? now) >= lease_ms;
+  };
+
+  /**
+   * Waits until no other writer with an epoch below a limit can write.
+   *
+   * @returns false when the signal came first, or somebody with a higher epoch.
+   */
+  const othersGone = async (below: number, signal: AbortSignal): Promise<boolean> => {
+    let hasSaid = false;
+    while (!signal.aborted) {
+      const others = (await readWriters(database, target, scope)).filter((other) => other.id !== id);
+      if (others.some((other) => other.epoch > below)) return false;
+      const unreleased = others.filter((other) => !other.is_released);
+      const alive = unreleased.filter((other) => !isSilent(other));
+      if (alive.length === 0) {
+        // The next writer need not wait for those again.
+        for (const other of unreleased)
+          await writeWriter(database, target, { ...other, beat: other.beat + 1, is_released: true });
+        return true;
+      }
+      notReadyReason = `${alive.map((other) => other.host).join(', ')} writes ${what}, or did until a moment ago: waiting until it has ended`;
+      if (!hasSaid) log.info({ lease_ms }, notReadyReason);
+      hasSaid = true;
+      await sleep(lease_ms / looksInLease, signal);
+    }
+    return false;
+  };
+
+  /** An older version gives no signs of life: it is given a lease to end in. */
+  const unfencedGone = async (signal: AbortSignal): Promise<boolean> => {
+    const isFirst = (await readEpoch(database, target, scope)) === 0;
+    if (isFirst && (await options.mayBeUnfenced?.()) === true) {
+      notReadyReason = `${what} were written by an older version of weft: waiting ${lease_ms} ms until it has ended for certain`;
+      log.info(notReadyReason);
+      await sleep(lease_ms, signal);
+    }
+    return !signal.aborted;
+  };
+
+  const hold = (): void => {
+    isHeld = true;
+    notReadyReason = '';
+    log.info({ epoch }, `this process writes ${what}`);
+    if (!database.isExclusive) beating = live();
+  };
+
+  return {
+    get epoch() {
+      return isHeld ? epoch : 0;
+    },
+    get notReadyReason() {
+      return notReadyReason;
+    },
+    async acquire(signal) {
+      if (isHeld) return true;
+      if (database.isExclusive) {
+        epoch = (await readEpoch(database, target, scope)) + 1;
+        await writeWriter(database, target, row(false));
+        hold();
+        return true;
+      }
+      if (!(await unfencedGone(signal))) return false;
+      while (await othersGone(Number.POSITIVE_INFINITY, signal)) {
+        await draw();
+        // Others may have drawn at the same time: the highest epoch goes first.
+        const isNext = await othersGone(epoch, signal);
+        if (isNext && (await readEpoch(database, target, scope)) === epoch) {
+          hold();
+          return true;
+        }
+        await abandon();
+      }
+      return false;
+    },
+    over: (inner) => ({
+      isExclusive: inner.isExclusive,
+      command: (sql, params, statement) => writing(() => inner.command(sql, params, statement)),
+      rows: <T>(sql: string, params: Readonly<Record<string, unknown>>, statement: StatementOptions) =>
+        inner.rows<T>(sql, params, statement),
+      bytes: (sql, format, params, statement) => inner.bytes(sql, format, params, statement),
+      insert: (table, lines, statement, format) =>
+        writing(async () => inner.insert(table, lines, { ...statement, guard: guard() }, format)),
+      remove: (table, condition, params, statement) =>
+        writing(async () =>
+          inner.command(
+            `DELETE FROM ${table} WHERE (${condition}) AND epoch <= {guard_epoch:UInt64}`,
+            { ...params, guard_epoch: guard().epoch },
+            statement,
+          ),
+        ),
+      confirm,
+      close: () => inner.close(),
+    }),
+    async release() {
+      stopping.abort();
+      await beating;
+      if (!isHeld || isLost !== undefined) return;
+      isHeld = false;
+      try {
+        await sleep(uncertainUntil - performance.now());
+        beat += 1;
+        await writeWriter(database, target, row(true));
+        log.info({ epoch }, `${what} are released`);
+      } catch (error) {
+        log.warn({ err: error }, `the next writer has to wait ${lease_ms} ms: ${messageOf(error)}`);
+      }
+    },
+  };
+}
