@@ -1,7 +1,8 @@
 import { createBatching, sendAlone } from '../common/chain/batch.js';
 import { createEndpoints } from '../common/chain/endpoints.js';
 import { watchTip } from '../common/chain/tip.js';
-import { messageOf } from '../common/errors.js';
+import { messageOf, UserError } from '../common/errors.js';
+import type { OnFatal } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
 import type { Metrics } from '../common/metrics.js';
 import { createMutex } from '../common/mutex.js';
@@ -53,17 +54,21 @@ export interface IngestOptions {
   readonly onChain: (chain_id: string) => void;
   /** Told what keeps the indexer from its work; '' once nothing does. */
   readonly onHindrance: (reason: string) => void;
+  /** Takes an error after which nothing can be written any more. */
+  readonly onFatal: OnFatal;
 }
 
 /**
  * Follows the chain until the signal: tip, blocks, traces and proposers. Ends early only for
- * what will not heal, such as tables of another chain; then it says why.
+ * what will not heal. A person has to mend tables of another chain: it says so, and goes on
+ * serving them. Any other error is fatal.
  */
 export async function ingest(options: IngestOptions): Promise<void> {
   try {
     await followChain(options);
   } catch (error) {
     if (options.signal.aborted) return;
+    if (!(error instanceof UserError)) return options.onFatal(error);
     options.log.fatal({ err: error }, `nothing is indexed: ${messageOf(error)}`);
     options.onHindrance(`nothing is indexed: ${messageOf(error)}`);
   }

@@ -4,7 +4,7 @@ import { prepareTables, readMigrations } from '../common/clickhouse/migrate.js';
 import { measured } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
 import type { FaultPoint } from '../common/fault.js';
-import { stopAll } from '../common/lifecycle.js';
+import { stopAll, throwFatal } from '../common/lifecycle.js';
 import { isMainModule, packageRoot } from '../common/paths.js';
 import { serveRpc } from '../common/rpc/server.js';
 import { checkTransport, plainTransport } from '../common/rpc/transport.js';
@@ -37,7 +37,7 @@ export interface BlockProcess extends ServiceProcess {
  * @throws UserError when the tables, the configuration and the node are of different chains.
  */
 export async function startBlock(dependencies: BlockDependencies): Promise<BlockProcess> {
-  const { config, metrics, transport = plainTransport } = dependencies;
+  const { config, metrics, onFatal = throwFatal, transport = plainTransport } = dependencies;
   const log = dependencies.log.child({ service: 'block' });
   const database = measured(dependencies.database, 'block', metrics);
   const target = { database: `${config.CLICKHOUSE_DATABASE}_block`, cluster: config.CLICKHOUSE_CLUSTER };
@@ -77,6 +77,7 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
     validators,
     log,
     signal: stopping.signal,
+    onFatal,
     onChain: (id: string): void => {
       chain_id = id;
     },

@@ -17,43 +17,68 @@ export interface Drainable extends Stoppable {
   readonly grace_ms?: number;
 }
 
+/** Takes an error after which a part cannot go on: the program stops and ends with 75. Only the first one counts. */
+export type OnFatal = (error: unknown) => void;
+
+/** Where nobody takes fatal errors: an uncaught one ends the process as well. */
+export const throwFatal: OnFatal = (error) => {
+  throw error;
+};
+
 /** How long a stop may take, besides the time that running calls are given, before the process ends without it. */
 const patience_ms = 20_000;
 
+/** The same after a fatal error, running calls included: a supervisor waits for the end of the process. */
+const fatalPatience_ms = 8_000;
+
 /**
- * Runs a program until SIGINT or SIGTERM, then stops it and ends the process.
+ * Runs a program until SIGINT or SIGTERM, or until a part of it cannot go on, then stops it and ends the process.
  * Exit codes: 0 after a signal, 1 for the user's mistake, 75 (try again) for anything else,
- * a stop that fails included. A second signal ends the draining.
+ * a fatal error and a stop that fails included. A second signal ends the draining.
  *
  * @param start brings everything up; a signal during it stops what is up once it returns.
+ *   Parts that cannot go on call `onFatal`, at any time: then nothing is drained.
  */
 export async function runUntilSignal(
   log: Log,
-  start: (signal: AbortSignal) => Promise<Drainable>,
+  start: (signal: AbortSignal, onFatal: OnFatal) => Promise<Drainable>,
 ): Promise<never> {
   const controller = new AbortController();
   const again = new AbortController();
-  const signalled = new Promise<void>((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) {
-      process.on(name, () => {
-        if (controller.signal.aborted) again.abort();
-        else log.info({ signal: name }, 'stopping');
-        controller.abort();
-        resolve();
-      });
-    }
+  let isFatal = false;
+  let wake = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    wake = resolve;
   });
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (controller.signal.aborted) again.abort();
+      else log.info({ signal: name }, 'stopping');
+      controller.abort();
+      wake();
+    });
+  }
+  const onFatal: OnFatal = (error) => {
+    if (isFatal) return;
+    isFatal = true;
+    log.fatal({ err: error }, `the process ends with code 75: ${messageOf(error)}`);
+    process.exitCode = 75;
+    setTimeout(() => process.exit(75), fatalPatience_ms);
+    controller.abort();
+    again.abort();
+    wake();
+  };
   const failed = (error: unknown): never => {
     if (error instanceof UserError) process.stderr.write(`${messageOf(error)}\n`);
     else log.fatal({ err: error }, messageOf(error));
     process.exit(error instanceof UserError ? 1 : 75);
   };
-  const running = await start(controller.signal).catch((error: unknown) => {
+  const running = await start(controller.signal, onFatal).catch((error: unknown) => {
     // What a signal cuts short may well fail.
-    if (controller.signal.aborted) process.exit(0);
+    if (controller.signal.aborted) process.exit(isFatal ? 75 : 0);
     return failed(error);
   });
-  await signalled;
+  await ended;
   running.drain?.();
   await sleep(running.drain_ms ?? 0, again.signal);
   setTimeout(
@@ -65,7 +90,7 @@ export async function runUntilSignal(
   );
   await running.stop().catch(failed);
   log.info('stopped');
-  process.exit(0);
+  process.exit(isFatal ? 75 : 0);
 }
 
 /**

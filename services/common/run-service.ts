@@ -35,7 +35,7 @@ export async function runService<Config extends ServiceConfig>(
   start: (dependencies: ServiceDependencies<Config>) => Promise<ServiceProcess>,
 ): Promise<void> {
   const log = createLog('info');
-  await runUntilSignal(log, (signal) =>
+  await runUntilSignal(log, (signal, onFatal) =>
     startTogether(async (stops) => {
       const config = load();
       log.level = config.LOG_LEVEL;
@@ -54,7 +54,7 @@ export async function runService<Config extends ServiceConfig>(
       const database = await openDatabase(config);
       stops.push(() => database.close());
       const addresses = [hostPort(config.HOST, config.GRPC_PORT)];
-      const dependencies = { config, database, log, metrics, addresses, transport };
+      const dependencies = { config, database, log, metrics, addresses, transport, onFatal };
       const running = await startOnceReachable(() => start(dependencies), {
         log,
         signal,

@@ -1,5 +1,5 @@
 import type { Database } from './clickhouse/database.js';
-import type { Stoppable } from './lifecycle.js';
+import type { OnFatal, Stoppable } from './lifecycle.js';
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
 import type { Readiness } from './ops.js';
@@ -16,6 +16,8 @@ export interface ServiceDependencies<Config> {
   readonly addresses: readonly string[];
   /** How it talks with other processes; default: in plain text. */
   readonly transport?: Transport | undefined;
+  /** Takes an error after which the writer of the tables cannot go on: the process ends with 75. Default: it is thrown. */
+  readonly onFatal?: OnFatal;
 }
 
 /** A running service. */

@@ -8,6 +8,7 @@ import type {
   ConsumerTables,
 } from './consumer-service.js';
 import { BlockServiceClient } from './gen/indexer/block/v1/block.js';
+import { throwFatal } from './lifecycle.js';
 import { openGenerations } from './reindex/open.js';
 import { reindexService } from './reindex/rpc.js';
 import { connectRpc } from './rpc/client.js';
@@ -27,7 +28,7 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
   kind: ConsumerService<Config, Tables>,
   dependencies: ConsumerDependencies<Config>,
 ): Promise<ServiceProcess> {
-  const { config, metrics, fault, transport = plainTransport } = dependencies;
+  const { config, metrics, fault, onFatal = throwFatal, transport = plainTransport } = dependencies;
   const log = dependencies.log.child({ service: kind.name });
   const database = measured(dependencies.database, kind.name, metrics);
   const ingests = config.ROLE !== 'serve';
@@ -69,7 +70,7 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
     const server = await serveRpc([service, reindex], dependencies.addresses, transport);
     stops.push(() => server.close(config.SHUTDOWN_GRACE_MS));
 
-    const work = generations.run();
+    const work = generations.run().catch(onFatal);
     server.setServing(true);
     // Before the server closes: the indexer ends its batch, then running calls get their answers.
     stops.push(async () => {

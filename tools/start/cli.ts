@@ -6,7 +6,7 @@ import type { BlockServiceClient } from '../../services/common/gen/indexer/block
 import type { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import type { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
-import { type Drainable, runUntilSignal } from '../../services/common/lifecycle.js';
+import { type Drainable, type OnFatal, runUntilSignal } from '../../services/common/lifecycle.js';
 import { hostPort, reachable } from '../../services/common/listen.js';
 import { createLog, type Log } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
@@ -36,11 +36,18 @@ export async function runStart(args: string[]): Promise<void> {
     return;
   }
   const log = createLog('warn', 2);
-  await runUntilSignal(log, (signal) => startAll(loadStartConfig(process.env), log, signal));
+  await runUntilSignal(log, (signal, onFatal) =>
+    startAll(loadStartConfig(process.env), log, signal, onFatal),
+  );
 }
 
 /** Starts every service in this process, over the same gRPC as in many. */
-async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Promise<Drainable> {
+async function startAll(
+  config: StartConfig,
+  log: Log,
+  signal: AbortSignal,
+  onFatal: OnFatal,
+): Promise<Drainable> {
   log.level = config.LOG_LEVEL;
   limitHeapGrowth(config.HEAP_GROWTH_PERCENT);
   const screen = process.stdout;
@@ -64,7 +71,7 @@ async function startAll(config: StartConfig, log: Log, signal: AbortSignal): Pro
     const metrics = createMetrics(true);
     const database = await openDatabase({ ...config, DATA_DIR: folder });
     stops.push(() => database.close());
-    const shared = { database, log, metrics };
+    const shared = { database, log, metrics, onFatal };
     const all = { ...config, ...node, DATA_DIR: folder, ROLE: 'all' as const };
 
     const block = await startBlock({
