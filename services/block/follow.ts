@@ -4,6 +4,7 @@ import { messageOf } from '../common/errors.js';
 import { sleep } from '../common/lifecycle.js';
 import { type Bell, createBell } from '../common/signal.js';
 import { toNanoseconds, toUtc } from '../common/time.js';
+import { Superseded } from '../common/writer/fence.js';
 import { type FetchedBlock, type FetchOptions, fetchBlock } from './fetch.js';
 import { handleRollback, type RollbackOptions, tipIsElsewhere } from './rollback.js';
 import type { HeaderRow } from './store.js';
@@ -62,7 +63,8 @@ export async function follow(options: FollowOptions): Promise<void> {
       if (!signal.aborted) await followFrom(from, options);
       failures = 0;
     } catch (error) {
-      if (signal.aborted) return;
+      // Who holds the fence has been told.
+      if (signal.aborted || error instanceof Superseded) return;
       halfWritten = true;
       metrics.problems.inc({ service: 'block', kind: 'follow' });
       log.error(

@@ -1,12 +1,13 @@
 import { createBatching, sendAlone } from '../common/chain/batch.js';
-import { createEndpoints } from '../common/chain/endpoints.js';
+import { createEndpoints, retryDelay } from '../common/chain/endpoints.js';
 import { watchTip } from '../common/chain/tip.js';
 import { messageOf, UserError } from '../common/errors.js';
-import type { OnFatal } from '../common/lifecycle.js';
+import { type OnFatal, sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
 import type { Metrics } from '../common/metrics.js';
 import { createMutex } from '../common/mutex.js';
 import { createBell } from '../common/signal.js';
+import { type Fence, Superseded } from '../common/writer/fence.js';
 import type { BlockConfig } from './config.js';
 import type { Node } from './fetch.js';
 import { follow } from './follow.js';
@@ -47,6 +48,8 @@ export interface IngestOptions {
   readonly store: BlockStore;
   readonly head: Head;
   readonly validators: Validators;
+  /** Nothing is written before it is acquired. */
+  readonly fence: Fence;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly signal: AbortSignal;
@@ -64,13 +67,35 @@ export interface IngestOptions {
  * serving them. Any other error is fatal.
  */
 export async function ingest(options: IngestOptions): Promise<void> {
+  const { fence, signal } = options;
   try {
+    if (!(await fence.acquire(signal))) return;
+    await recover(options);
     await followChain(options);
+    await fence.release();
   } catch (error) {
-    if (options.signal.aborted) return;
+    if (signal.aborted) return fence.release();
     if (!(error instanceof UserError)) return options.onFatal(error);
     options.log.fatal({ err: error }, `nothing is indexed: ${messageOf(error)}`);
     options.onHindrance(`nothing is indexed: ${messageOf(error)}`);
+  }
+}
+
+/** Removes what a crash left above the last whole block, and shows what is there by now; again until that works. */
+async function recover(options: IngestOptions): Promise<void> {
+  const { store, head, validators, log, signal, onHindrance } = options;
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      await store.unwind(Number.MAX_SAFE_INTEGER);
+      head.reset(await store.range(), await store.traceHeight());
+      await validators.load();
+      return;
+    } catch (error) {
+      if (error instanceof Superseded) throw error;
+      onHindrance(`the tables could not be looked at: ${messageOf(error)}`);
+      log.warn({ err: error }, `the tables could not be looked at, will be tried again: ${messageOf(error)}`);
+      await sleep(retryDelay(attempt), signal);
+    }
   }
 }
 

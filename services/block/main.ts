@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
+import { hasChain } from '../common/claim.js';
 import { prepareTables, readMigrations } from '../common/clickhouse/migrate.js';
 import { measured } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
@@ -10,11 +11,13 @@ import { serveRpc } from '../common/rpc/server.js';
 import { checkTransport, plainTransport } from '../common/rpc/transport.js';
 import { runService } from '../common/run-service.js';
 import type { ServiceDependencies, ServiceProcess } from '../common/service.js';
+import { createFence } from '../common/writer/fence.js';
+import { prepareWriters } from '../common/writer/writers.js';
 import { type BlockConfig, blockProgramSettings, checkNode } from './config.js';
 import { createHead, type Head } from './head.js';
 import { closeNode, connectNode, ingest } from './ingest.js';
 import { blockService } from './rpc.js';
-import { type BlockStore, createBlockStore } from './store.js';
+import { createBlockStore } from './store.js';
 import { followTables } from './tables.js';
 import { createValidators } from './validators.js';
 
@@ -43,11 +46,16 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
   const target = { database: `${config.CLICKHOUSE_DATABASE}_block`, cluster: config.CLICKHOUSE_CLUSTER };
   const migrations = readMigrations(join(packageRoot, 'services/block/schema'));
   await prepareTables(database, migrations, target, config.MIGRATIONS);
-  const store = createBlockStore(database, target, dependencies.fault);
+  await prepareWriters(database, target, config.MIGRATIONS);
+  const fence = createFence({
+    ...{ database, target, scope: '', lease_ms: config.WRITER_LEASE_MS, log, onSuperseded: onFatal },
+    what: 'the tables of the block service',
+    mayBeUnfenced: () => hasChain(database, target),
+  });
+  const store = createBlockStore(fence.over(database), target, dependencies.fault);
   const head = createHead(config.TAIL_MB * 1024 * 1024);
   const validators = createValidators(store, log);
   const ingests = config.ROLE !== 'serve';
-  if (ingests) await recover(store);
   head.reset(await store.range(), await store.traceHeight());
   await validators.load();
 
@@ -85,7 +93,8 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
       hindrance = reason;
     },
   };
-  const work = node === undefined ? followTables(common) : ingest({ ...common, config, node, metrics });
+  const work =
+    node === undefined ? followTables(common) : ingest({ ...common, fence, config, node, metrics });
   server.setServing(true);
   return {
     address: server.address,
@@ -93,7 +102,10 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
     head,
     chain_id: () => chain_id,
     readiness: () => {
-      const reason = hindrance || (head.last === undefined ? 'no block is indexed yet' : '');
+      const reason =
+        (ingests ? fence.notReadyReason : '') ||
+        hindrance ||
+        (head.last === undefined ? 'no block is indexed yet' : '');
       return { ready: reason === '', reason };
     },
     stop: stopAll([
@@ -106,11 +118,6 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
       },
     ]),
   };
-}
-
-/** Removes what a crash left above the last whole block. */
-async function recover(store: BlockStore): Promise<void> {
-  await store.unwind((await store.range())?.last.height ?? 0);
 }
 
 /** What the environment says. @throws ConfigError */

@@ -59,11 +59,7 @@ const headerColumns =
 const headersAtOnce = 100;
 
 /** Opens the tables; they must have been migrated. */
-export function createBlockStore(
-  database: FencedDatabase,
-  target: Target,
-  fault: FaultPoint = () => {},
-) {
+export function createBlockStore(database: FencedDatabase, target: Target, fault: FaultPoint = () => {}) {
   const tables = namesOf<string>(target);
   const { of: table } = tables;
   const cuts = { database, table: table('cuts'), name: 'block.cuts', fault };
@@ -182,12 +178,12 @@ export function createBlockStore(
     },
 
     /**
-     * Removes everything above a height, or above the one that a cut which was not ended goes down to. The headers go
-     * first: what has no header does not exist.
+     * Removes everything above a height, above the last header, and above the height that a cut which was not ended goes
+     * down to. The headers go first: what has no header does not exist.
      */
     async unwind(height: number): Promise<void> {
       const [last, newest] = [await readCut(cuts, 'write'), await lastHeight()];
-      const to = Math.min(height, cutTarget(last, newest) ?? height);
+      const to = Math.min(height, cutTarget(last, newest) ?? newest);
       const cut = openCut(cuts, last, newest);
       const removal = {
         ...{ database, tables, name: 'block.remove_above', fault },

@@ -5,6 +5,7 @@ import { sleep } from './lifecycle.js';
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
 import { callRpc, streamRpc } from './rpc/client.js';
+import { Superseded } from './writer/fence.js';
 
 /*
  * The loop of every service that indexes blocks. What holds at any moment:
@@ -70,7 +71,8 @@ export async function consume<Prepared>(
         wait = shortestWait;
       });
     } catch (error) {
-      if (signal.aborted) return;
+      // Who holds the fence has been told.
+      if (signal.aborted || error instanceof Superseded) return;
       if (error instanceof RpcError && error.code === status.ABORTED) {
         if (await unwound(consumer, options)) continue;
       } else {

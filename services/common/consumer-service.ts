@@ -17,6 +17,7 @@ export interface ConsumerConfig {
   readonly NODE_TIMEOUT_MS: number;
   readonly REINDEX_PERCENT: number;
   readonly REINDEX_KEEP_MS: number;
+  readonly WRITER_LEASE_MS: number;
   readonly SHUTDOWN_GRACE_MS: number;
 }
 

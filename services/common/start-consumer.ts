@@ -57,6 +57,8 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
       migrations: config.MIGRATIONS,
       percent: config.REINDEX_PERCENT,
       keep_ms: config.REINDEX_KEEP_MS,
+      lease_ms: config.WRITER_LEASE_MS,
+      onSuperseded: onFatal,
       signal,
       onLook: (reason) => {
         lookHindrance = reason;
@@ -78,7 +80,8 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
       stopping.abort();
       await work;
     });
-    const hindrance = (): string => (ingests ? current().hindrance() : lookHindrance);
+    const hindrance = (): string =>
+      ingests ? generations.notReadyReason() || current().hindrance() : lookHindrance;
     return {
       service,
       address: server.address,

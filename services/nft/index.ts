@@ -1,5 +1,6 @@
 import type { Database } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
+import { type FencedDatabase, soleWriter } from '../common/writer/fence.js';
 import { createHead, type Head } from './read/head.js';
 import { lookOf } from './read/look.js';
 import { createRanks } from './read/ranks.js';
@@ -25,7 +26,7 @@ export interface NftIndex {
    *
    * @param writer another way to the same database, for everything that writing needs.
    */
-  openStore(options: WriterOptions, writer?: Database): NftStore;
+  openStore(options: WriterOptions, writer?: FencedDatabase): NftStore;
 }
 
 /** Opens the NFTs of a target as far as they are; its tables must have been migrated. */
@@ -43,7 +44,7 @@ export function createNftIndex(database: Database, target: Target): NftIndex {
     tables,
     head,
     reader: { database, tables, head, ranks: createRanks(), shown: createShownMemory() },
-    openStore: (options, writer = database) =>
+    openStore: (options, writer = soleWriter(database)) =>
       createNftStore({
         ...options,
         database: writer,

@@ -1,5 +1,6 @@
 import type { Database } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
+import { type FencedDatabase, soleWriter } from '../common/writer/fence.js';
 import { createHead, type Head } from './read/head.js';
 import { lookOf } from './read/look.js';
 import type { Reader } from './read/reader.js';
@@ -22,7 +23,7 @@ export interface RichlistIndex {
    *
    * @param writer another way to the same database, for everything that writing needs.
    */
-  openStore(options: WriterOptions, writer?: Database): RichlistStore;
+  openStore(options: WriterOptions, writer?: FencedDatabase): RichlistStore;
 }
 
 /** Opens the rich list of a target as far as it is; its tables must have been migrated. */
@@ -40,7 +41,7 @@ export function createRichlistIndex(database: Database, target: Target): Richlis
     tables,
     head,
     reader: { database, tables, head, newest: () => store?.newest ?? Number.POSITIVE_INFINITY },
-    openStore: (options, writer = database) => {
+    openStore: (options, writer = soleWriter(database)) => {
       store = createRichlistStore({
         ...options,
         database: writer,

@@ -8,6 +8,7 @@ import { streamBlocks, streamTraces } from '../../services/block/stream.js';
 import { migrate, readMigrations } from '../../services/common/clickhouse/migrate.js';
 import type { RawBlock, RawTrace } from '../../services/common/gen/indexer/block/v1/block.js';
 import { packageRoot } from '../../services/common/paths.js';
+import { soleWriter } from '../../services/common/writer/fence.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 
 const MiB = 1024 * 1024;
@@ -47,7 +48,7 @@ async function emptyStore(): Promise<BlockStore> {
   const database = await testDatabase();
   const target = { database: `${uniquePrefix()}_block`, cluster: '' };
   await migrate(database, readMigrations(join(packageRoot, 'services/block/schema')), target);
-  return createBlockStore(database, target);
+  return createBlockStore(soleWriter(database), target);
 }
 
 /** Writes blocks as the follower does. */

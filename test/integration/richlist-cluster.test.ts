@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { soleWriter } from '../../services/common/writer/fence.js';
 import { nothing } from '../../services/richlist/store/cursor.js';
 import { createRanks } from '../../services/richlist/store/ranks.js';
 import { cutAbove } from '../../services/richlist/store/remove.js';
@@ -28,7 +29,7 @@ describe('the richlist service on a cluster', () => {
     const ranks = createRanks(database, tables, 8);
     const insert = async (): Promise<void> => {};
     await cutAbove(
-      { database, tables, ranks, fault: () => {}, begin: async () => {}, insert },
+      { database: soleWriter(database), tables, ranks, fault: () => {}, begin: async () => {}, insert },
       { ...nothing, last_ord: 5 },
     );
     assert.equal(commands.length, 9);

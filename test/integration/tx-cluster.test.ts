@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { soleWriter } from '../../services/common/writer/fence.js';
 import { nothing } from '../../services/tx/store/cursor.js';
 import { aboveCursor, removeAbove } from '../../services/tx/store/remove.js';
 import { tablesOf } from '../../services/tx/store/tables.js';
@@ -20,7 +21,11 @@ describe('the tx service on a cluster', () => {
     };
     await removeAbove(
       {
-        ...{ database, tables: tablesOf({ database: 'd_tx', cluster: 'big' }), fault: () => {} },
+        ...{
+          database: soleWriter(database),
+          tables: tablesOf({ database: 'd_tx', cluster: 'big' }),
+          fault: () => {},
+        },
         ...{ begin: step('begin'), putHeadsRight: step('heads') },
       },
       nothing,

@@ -35,6 +35,7 @@ export function withPrivileges(
     used,
     refused,
     database: {
+      isExclusive: database.isExclusive,
       command: async (sql, params, options) => {
         take(sql, privilegeOf(sql));
         await database.command(sql, params, options);

@@ -4,6 +4,7 @@ import { migrate, readMigrations } from '../../services/common/clickhouse/migrat
 import type { FaultPoint } from '../../services/common/fault.js';
 import { createLog } from '../../services/common/log.js';
 import { packageRoot } from '../../services/common/paths.js';
+import { soleWriter } from '../../services/common/writer/fence.js';
 import { createHead, type Head } from '../../services/tx/read/head.js';
 import { createReader, type Reader } from '../../services/tx/read/reader.js';
 import { takeOver, takeOverRecovered } from '../../services/tx/read/take-over.js';
@@ -45,7 +46,7 @@ export function openTx(database: Database, prefix: string, options: TxTablesOpti
     writesToo: true,
   });
   const store = createTxStore({
-    database,
+    database: soleWriter(database),
     target,
     log: createLog('silent'),
     fault: options.fault,

@@ -21,8 +21,7 @@ export interface InsertStatement {
 const epochColumn = 'epoch';
 
 /** Text as a string literal of ClickHouse. */
-export const quoted = (text: string): string =>
-  `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+export const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** The first of lines. */
 export function firstLineOf(lines: string): string {

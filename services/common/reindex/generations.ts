@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import type { Database } from '../clickhouse/database.js';
 import { type MigrationMode, prepareTables, readMigrations, type Target } from '../clickhouse/migrate.js';
 import { packageRoot } from '../paths.js';
+import type { FencedDatabase } from '../writer/fence.js';
+import { isWriterTable } from '../writer/writers.js';
 
 /** Which generations of a service's tables there are, as its `generations` table says. */
 export interface Generations {
@@ -24,8 +26,10 @@ const first: Generations = { revision: 0, in_use: 1, building: 0, from_height: 0
 const [tableName, ledgerName] = ['generations', 'generation_migrations'];
 
 /** Tables of the first database that belong to no generation. */
-export const isControlTable = (name: string): boolean =>
-  [tableName, ledgerName].includes(name.replace(/_local$/, ''));
+export function isControlTable(table: string): boolean {
+  const name = table.replace(/_local$/, '');
+  return [tableName, ledgerName].includes(name) || isWriterTable(name);
+}
 
 /** Where a generation's tables are. @param base the service's first database. */
 export function targetOf(base: Target, generation: number): Target {
@@ -52,9 +56,9 @@ export async function readGenerations(database: Database, base: Target): Promise
   return row ?? first;
 }
 
-/** Writes the state after another one. @returns the new state. */
+/** Writes the state after another one. @returns the new state. @throws Superseded */
 export async function writeGenerations(
-  database: Database,
+  database: FencedDatabase,
   base: Target,
   before: Generations,
   change: Partial<Omit<Generations, 'revision'>>,
@@ -65,6 +69,7 @@ export async function writeGenerations(
     JSON.stringify(next),
     { name: 'generations.write' },
   );
+  await database.confirm();
   return next;
 }
 

@@ -1,6 +1,7 @@
 import type { Database } from '../clickhouse/database.js';
 import type { Target } from '../clickhouse/migrate.js';
 import { childOf } from '../signal.js';
+import type { Fence } from '../writer/fence.js';
 import { paced } from './pace.js';
 import type { GenerationTables, RebuildableService } from './tables.js';
 
@@ -39,19 +40,21 @@ export interface InUse<Tables> {
  * Holds what calls are answered from. A swap is one assignment: a call that has begun ends on
  * the tables that it began with.
  *
+ * @param fence guards everything that is written.
  * @param signal ends the writing of every generation.
  */
 export function createInUse<Tables extends GenerationTables>(
   service: RebuildableService<Tables>,
   database: Database,
   target: Target,
+  fence: Fence,
   signal: AbortSignal,
 ): InUse<Tables> {
   const open = (where: Target, writer: Database, ends: AbortSignal): Tables => {
     const tables: Tables = service.open({
       target: where,
       database,
-      writer,
+      writer: fence.over(writer),
       isInUse: () => tables === current,
       inUse: () => current,
       signal: ends,

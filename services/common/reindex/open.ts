@@ -1,11 +1,14 @@
+import { hasChain } from '../claim.js';
 import type { Database } from '../clickhouse/database.js';
-import { type MigrationMode, prepareTables } from '../clickhouse/migrate.js';
+import { type MigrationMode, prepareTables, type Target } from '../clickhouse/migrate.js';
 import { messageOf } from '../errors.js';
 import type { FaultPoint } from '../fault.js';
 import { sleep } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import { childOf } from '../signal.js';
+import { createFence, type Fence, type Superseded } from '../writer/fence.js';
+import { prepareWriters } from '../writer/writers.js';
 import { type Generations, prepareGenerations, readGenerations, targetOf } from './generations.js';
 import { createInUse, type InUse } from './in-use.js';
 import type { GenerationTables, RebuildableService } from './tables.js';
@@ -23,6 +26,10 @@ export interface GenerationsOptions<Tables extends GenerationTables> {
   readonly percent: number;
   /** How long replaced tables stay, in milliseconds. */
   readonly keep_ms: number;
+  /** How long a writer is silent before another one takes over, in milliseconds. */
+  readonly lease_ms: number;
+  /** Called when another process has taken over the writing. */
+  readonly onSuperseded: (error: Superseded) => void;
   /** Ends all work. */
   readonly signal: AbortSignal;
   /** Told what keeps a process that only serves from looking at the tables; '' once nothing does. */
@@ -37,6 +44,8 @@ export interface OpenedGenerations<Tables> {
   current(): Tables;
   /** Undefined where another process writes. */
   readonly reindexer: Reindexer | undefined;
+  /** What keeps a process that writes from writing; '' once nothing does. */
+  notReadyReason(): string;
   /** Does the work of the process until the signal. */
   run(): Promise<void>;
 }
@@ -50,12 +59,27 @@ export async function openGenerations<Tables extends GenerationTables>(
   const state = await readGenerations(database, service.base);
   const target = targetOf(service.base, state.in_use);
   await prepareTables(database, service.migrations, target, options.migrations);
-  const inUse = createInUse(service, database, target, signal);
+  const fence = await openFence(options, target);
+  const inUse = createInUse(service, database, target, fence, signal);
   await inUse.current().look();
+  const common = { current: inUse.current, notReadyReason: () => fence.notReadyReason };
   if (!options.ingests)
-    return { current: inUse.current, reindexer: undefined, run: () => follow(options, state, inUse) };
-  const writer = createWriter({ ...options, fault, inUse, state });
-  return { current: inUse.current, reindexer: writer, run: () => writer.run() };
+    return { ...common, reindexer: undefined, run: () => follow(options, state, inUse, fence) };
+  const writer = createWriter({ ...options, fault, inUse, state, fence });
+  return { ...common, reindexer: writer, run: () => writer.run() };
+}
+
+/** The fence of all generations. @param inUse the tables that a version without a fence would write. */
+async function openFence<Tables extends GenerationTables>(
+  { service, database, log, migrations, lease_ms, onSuperseded }: GenerationsOptions<Tables>,
+  inUse: Target,
+): Promise<Fence> {
+  await prepareWriters(database, service.base, migrations);
+  return createFence({
+    ...{ database, target: service.base, scope: '', lease_ms, log, onSuperseded },
+    what: `the tables of the ${service.name} service`,
+    mayBeUnfenced: () => hasChain(database, inUse),
+  });
 }
 
 /** How often a process that only serves looks, in milliseconds. */
@@ -66,6 +90,7 @@ async function follow<Tables extends GenerationTables>(
   options: GenerationsOptions<Tables>,
   state: Generations,
   inUse: InUse<Tables>,
+  fence: Fence,
 ): Promise<void> {
   const { service, database, log, signal, onLook } = options;
   let shown = state.in_use;
@@ -76,7 +101,7 @@ async function follow<Tables extends GenerationTables>(
         const tables: Tables = service.open({
           target: targetOf(service.base, in_use),
           database,
-          writer: database,
+          writer: fence.over(database),
           isInUse: () => tables === inUse.current(),
           inUse: inUse.current,
           signal: childOf(signal).signal,

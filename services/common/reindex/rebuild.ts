@@ -7,6 +7,7 @@ import { sleep } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import { childOf } from '../signal.js';
+import type { Fence } from '../writer/fence.js';
 import { type Generations, readGenerations, targetOf } from './generations.js';
 import type { InUse, Running } from './in-use.js';
 import { paced } from './pace.js';
@@ -24,6 +25,8 @@ export interface RebuildOptions<Tables extends GenerationTables> {
   readonly inUse: InUse<Tables>;
   /** The share of time that its statements may take, in percent. */
   readonly percent: number;
+  /** Guards everything that is written. */
+  readonly fence: Fence;
   /** The state that counts; its `building` is the generation to build. */
   readonly state: () => Generations;
   /** Writes the next state. */
@@ -113,7 +116,7 @@ export function startRebuild<Tables extends GenerationTables>(
     });
     if (from_height > 1) {
       const copy = service.open({
-        ...{ target, database: slow, writer: slow, signal },
+        ...{ target, database: slow, writer: options.fence.over(slow), signal },
         ...{ isInUse: () => false, inUse: inUse.current },
       });
       await copy.unwind(from_height - 1);

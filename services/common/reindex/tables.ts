@@ -1,6 +1,7 @@
 import type { Database } from '../clickhouse/database.js';
 import type { Migration, Target } from '../clickhouse/migrate.js';
 import type { Cursor } from '../consume.js';
+import type { FencedDatabase } from '../writer/fence.js';
 import type { TableCopy } from './copy.js';
 
 /*
@@ -65,7 +66,7 @@ export interface OpenOptions<Tables = GenerationTables> {
   /** For the answers to calls. */
   readonly database: Database;
   /** For everything that ingesting needs: slowed down while these tables are being rebuilt. */
-  readonly writer: Database;
+  readonly writer: FencedDatabase;
   /** Whether calls are answered from these tables. */
   readonly isInUse: () => boolean;
   /** The tables that calls are answered from: these, or those beside which these are rebuilt. */

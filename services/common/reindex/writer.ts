@@ -1,12 +1,13 @@
 import { status } from '@grpc/grpc-js';
 import type { Database } from '../clickhouse/database.js';
-import { invalidArgument, messageOf, notFound, RpcError } from '../errors.js';
+import { invalidArgument, messageOf, notFound, RpcError, TryAgainError } from '../errors.js';
 import type { FaultPoint } from '../fault.js';
 import type { Progress } from '../gen/indexer/reindex/v1/reindex.js';
 import { sleep } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import { createMutex } from '../mutex.js';
+import type { Fence } from '../writer/fence.js';
 import { dropGeneration, leftovers } from './drop.js';
 import { type Generations, nextGeneration, readGenerations, writeGenerations } from './generations.js';
 import type { InUse } from './in-use.js';
@@ -24,6 +25,8 @@ export interface WriterOptions<Tables extends GenerationTables> {
   readonly state: Generations;
   /** The share of time that the statements of a rebuild may take, in percent. */
   readonly percent: number;
+  /** Guards everything that is written. */
+  readonly fence: Fence;
   /** How long replaced tables stay, in milliseconds: calls that have begun end on them. */
   readonly keep_ms: number;
   readonly signal: AbortSignal;
@@ -49,7 +52,8 @@ const tell_ms = 500;
 
 /** Makes the one writer of a service's generations. */
 export function createWriter<Tables extends GenerationTables>(options: WriterOptions<Tables>): Writer {
-  const { service, database, log, fault, inUse, signal } = options;
+  const { service, log, fault, inUse, fence, signal } = options;
+  const database = fence.over(options.database);
   const exclusive = createMutex();
   const tidying = new Set<Promise<void>>();
   let state = options.state;
@@ -71,6 +75,7 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
       for (const generation of generations) {
         while (!signal.aborted) {
           try {
+            await database.confirm();
             await dropGeneration(database, service.base, generation, fault);
             log.info({ generation }, 'removed tables that are no longer in use');
             break;
@@ -114,8 +119,23 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
     return rebuild;
   };
 
+  /** Goes on from where the writer before has left the generations. */
+  const takeOver = async (): Promise<void> => {
+    const found = await readGenerations(database, service.base);
+    if (found.in_use !== state.in_use)
+      throw new TryAgainError(
+        `the tables of the ${service.name} service were replaced by rebuilt ones while this process waited to write them`,
+      );
+    state = found;
+    // The writer before may still be dropping and making the tables of one that was not prepared.
+    if (state.building !== 0 && !state.is_prepared)
+      await change({ building: await nextGeneration(database, service.base) });
+  };
+
   return {
     async run() {
+      if (!(await fence.acquire(signal))) return;
+      await takeOver();
       inUse.ingest();
       const left = await leftovers(database, service.base, state).catch((error: unknown) => {
         log.warn({ err: error }, `old tables could not be looked for: ${messageOf(error)}`);
@@ -130,6 +150,7 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
       await inUse.running?.work;
       await rebuild?.ended;
       while (tidying.size > 0) await Promise.all(tidying);
+      await fence.release();
     },
 
     start: (from_height) =>

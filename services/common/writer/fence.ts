@@ -85,6 +85,24 @@ export interface Fence {
   release(): Promise<void>;
 }
 
+/** A database whose tables nobody else writes: for programs that make tables of their own. */
+export function soleWriter(database: Database): FencedDatabase {
+  const epoch = 1;
+  return {
+    ...database,
+    insert: (table, lines, options, format) =>
+      database.insert(
+        table,
+        lines,
+        { ...options, guard: { epoch, condition: undefined, limit_seconds: undefined } },
+        format,
+      ),
+    remove: (table, condition, params, options) =>
+      database.command(`DELETE FROM ${table} WHERE ${condition}`, params, options),
+    confirm: async () => {},
+  };
+}
+
 /** Signs of life in a lease; how often others are looked at in a lease. */
 const [beatsInLease, looksInLease] = [6, 40];
 
@@ -177,8 +195,7 @@ export function createFence(options: FenceOptions): Fence {
   };
 
   /** Gives up an epoch under which nothing was written. */
-  const abandon = (): Promise<void> =>
-    writeWriter(database, target, { ...row(true), beat: beat + 1 });
+  const abandon = (): Promise<void> => writeWriter(database, target, { ...row(true), beat: beat + 1 });
 
   /** When each writer was first seen as it is, by the monotonic clock. */
   const seen = new Map<string, { readonly beat: number; readonly since: number }>();
@@ -227,6 +244,21 @@ export function createFence(options: FenceOptions): Fence {
     return !signal.aborted;
   };
 
+  /** Tries to take over once. @returns whether this process writes; if not, another one goes first. */
+  const attempt = async (signal: AbortSignal): Promise<boolean> => {
+    if (!(await unfencedGone(signal))) return false;
+    if (!(await othersGone(Number.POSITIVE_INFINITY, signal))) return false;
+    await draw();
+    // Others may have drawn at the same time: the highest epoch goes first.
+    const isNext = await othersGone(epoch, signal);
+    if (!isNext || (await readEpoch(database, target, scope)) !== epoch) {
+      await abandon();
+      return false;
+    }
+    hold();
+    return true;
+  };
+
   const hold = (): void => {
     isHeld = true;
     notReadyReason = '';
@@ -249,16 +281,14 @@ export function createFence(options: FenceOptions): Fence {
         hold();
         return true;
       }
-      if (!(await unfencedGone(signal))) return false;
-      while (await othersGone(Number.POSITIVE_INFINITY, signal)) {
-        await draw();
-        // Others may have drawn at the same time: the highest epoch goes first.
-        const isNext = await othersGone(epoch, signal);
-        if (isNext && (await readEpoch(database, target, scope)) === epoch) {
-          hold();
-          return true;
+      while (!signal.aborted) {
+        try {
+          if (await attempt(signal)) return true;
+        } catch (error) {
+          notReadyReason = `the writer of ${what} could not be settled: ${messageOf(error)}`;
+          log.warn({ err: error }, notReadyReason);
+          await sleep(lease_ms / beatsInLease, signal);
         }
-        await abandon();
       }
       return false;
     },

@@ -22,11 +22,7 @@ export const isWriterTable = (name: string): boolean => ['writers', ledger].incl
 export const writersOf = ({ database }: Target): string => `${database}.writers`;
 
 /** Makes the table of writers, or checks that it is there. */
-export async function prepareWriters(
-  database: Database,
-  target: Target,
-  mode: MigrationMode,
-): Promise<void> {
+export async function prepareWriters(database: Database, target: Target, mode: MigrationMode): Promise<void> {
   const migrations = readMigrations(join(packageRoot, 'services/common/writer/schema'));
   await prepareTables(database, migrations, target, mode, ledger);
 }
@@ -56,11 +52,7 @@ export async function readEpoch(database: Database, target: Target, scope: strin
 }
 
 /** Writes how a writer is. */
-export async function writeWriter(
-  database: Database,
-  target: Target,
-  row: WriterRow,
-): Promise<void> {
+export async function writeWriter(database: Database, target: Target, row: WriterRow): Promise<void> {
   await database.insert(
     `${writersOf(target)} (scope, epoch, id, beat, is_released, host)`,
     JSON.stringify(row),

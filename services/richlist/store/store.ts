@@ -256,7 +256,10 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     revision += 1;
     ranks.reset();
     tokenList.reset();
-    const removed = await cutAbove({ database, tables, ranks, fault, begin: () => cut.begin(to.height), insert }, to);
+    const removed = await cutAbove(
+      { database, tables, ranks, fault, begin: () => cut.begin(to.height), insert },
+      to,
+    );
     await cut.end();
     ranks.reset();
     await known.reset();
