@@ -90,6 +90,7 @@ async function pass(
       signing: config,
       database,
       database_name: await makeTables(database, config),
+      lease_ms: config.WRITER_LEASE_MS,
       log,
       metrics,
       security: transport.client,

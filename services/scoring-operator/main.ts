@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { measured, openDatabase } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
 import { messageOf, UserError } from '../common/errors.js';
-import { runUntilSignal, sleep, stopAll } from '../common/lifecycle.js';
+import { runUntilSignal, sleep, stopAll, throwFatal } from '../common/lifecycle.js';
 import { createLog } from '../common/log.js';
 import { createMetrics } from '../common/metrics.js';
 import { allReady, type Readiness, serveOps } from '../common/ops.js';
@@ -39,7 +39,7 @@ const longest_ms = 300_000;
 
 /** Starts the operator for one program: the gRPC API, and in the role `all` the stage machine. */
 export async function startScoring(dependencies: ScoringDependencies): Promise<ServiceProcess> {
-  const { config, program, metrics } = dependencies;
+  const { config, program, metrics, onFatal = throwFatal } = dependencies;
   const log = dependencies.log.child({ service: 'scoring', program: program.name });
   const database = measured(dependencies.database, 'scoring', metrics);
   const database_name = await makeTables(database, config);
@@ -50,6 +50,8 @@ export async function startScoring(dependencies: ScoringDependencies): Promise<S
     signing: config,
     database,
     database_name,
+    lease_ms: config.WRITER_LEASE_MS,
+    onSuperseded: onFatal,
     log,
     metrics,
     phases: { score: true, finalize: true },
@@ -137,7 +139,7 @@ async function startOnceReachable(
 /** Runs the scoring operator alone: one program, or, in a cluster, all those of a namespace; or both. */
 async function main(): Promise<void> {
   const log = createLog('info');
-  await runUntilSignal(log, async (signal) => {
+  await runUntilSignal(log, async (signal, onFatal) => {
     const config = loadSettings(scoringSettings, process.env, checkScoring);
     log.level = config.LOG_LEVEL;
     const metrics = createMetrics(true);
@@ -168,7 +170,7 @@ async function main(): Promise<void> {
       const addresses = [`${config.HOST}:${config.GRPC_PORT}`];
       const rules = rereadRules(config.SCORING_PROGRAM, program.rules, (message) => log.error(message));
       const scoring = await startOnceReachable(
-        { config, program, rules, database, log, metrics, addresses, transport },
+        { config, program, rules, database, log, metrics, addresses, transport, onFatal },
         signal,
         (why) => {
           reason = why;

@@ -5,6 +5,7 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
 import { type RpcServer, serveRpc } from '../../services/common/rpc/server.js';
+import { soleWriter } from '../../services/common/writer/fence.js';
 import { compute } from '../../services/scoring-operator/policy/compute.js';
 import { describeRun } from '../../services/scoring-operator/policy/describe.js';
 import { explain } from '../../services/scoring-operator/policy/explain.js';
@@ -84,7 +85,7 @@ describe('the tables and the API of the scoring operator', function () {
       CLICKHOUSE_CLUSTER: '',
       MIGRATIONS: 'apply',
     });
-    store = await openScoringStore(database, name, program);
+    store = await openScoringStore(soleWriter(database), name, program);
     const service = scoringService({
       log: createLog('silent'),
       metrics: createMetrics(),
@@ -104,7 +105,7 @@ describe('the tables and the API of the scoring operator', function () {
   it('keep what was written last of a key, also when it is opened anew and the clock is of no use', async () => {
     await store.saveRun(run);
     await store.saveRun({ ...run, is_verified: true });
-    const again = await openScoringStore(database, name, program);
+    const again = await openScoringStore(soleWriter(database), name, program);
     await again.saveRun({ ...run, is_verified: true, is_finalized: true });
     assert.deepEqual(await store.run(run.stage), { ...run, is_verified: true, is_finalized: true });
     assert.deepEqual(await store.runs(), [{ ...run, is_verified: true, is_finalized: true }]);
@@ -137,7 +138,7 @@ describe('the tables and the API of the scoring operator', function () {
   });
 
   it('show programs apart', async () => {
-    const other = await openScoringStore(database, name, '31337/0xdef');
+    const other = await openScoringStore(soleWriter(database), name, '31337/0xdef');
     assert.deepEqual(await other.runs(), []);
     assert.equal(await other.lastDecision(), undefined);
     await other.logDecision({ at: 1, kind: 'wait', reason: 'R', message: 'm', stage: 0n });
@@ -294,7 +295,7 @@ describe('the tables and the API of the scoring operator', function () {
     const program = '31337/0xfac';
     let store: ScoringStore;
     before(async () => {
-      store = await openScoringStore(database, name, program);
+      store = await openScoringStore(soleWriter(database), name, program);
     });
     const told = (stage: bigint): Promise<Facts> =>
       readFacts({ database, database_name: name, program }, ownOf(stage), undefined, {});
@@ -315,7 +316,7 @@ describe('the tables and the API of the scoring operator', function () {
             ? Promise.reject(new Error('died'))
             : database.insert(into, rows, options),
       };
-      return openScoringStore(dying, name, program);
+      return openScoringStore(soleWriter(dying), name, program);
     };
 
     it('tell what was measured last', async () => {
@@ -349,7 +350,7 @@ describe('the tables and the API of the scoring operator', function () {
       assert.deepEqual(await told(41n), before);
       await merge();
       assert.deepEqual(await told(41n), before, 'once the parts are merged too');
-      const again = await openScoringStore(database, name, program);
+      const again = await openScoringStore(soleWriter(database), name, program);
       await again.saveFacts(41n, list.hash, later);
       assert.deepEqual(await told(41n), later);
       await merge();
@@ -362,7 +363,7 @@ describe('the tables and the API of the scoring operator', function () {
       await store.saveFacts(42n, list.hash, before);
       try {
         Date.now = () => now() - 3_600_000;
-        const again = await openScoringStore(database, name, program);
+        const again = await openScoringStore(soleWriter(database), name, program);
         await again.saveFacts(42n, list.hash, later);
       } finally {
         Date.now = now;
@@ -373,7 +374,7 @@ describe('the tables and the API of the scoring operator', function () {
 
   it('forget a stage that was believed wrongly, unless a tx was sent for it', async () => {
     const contract = `0x${'e'.repeat(40)}`;
-    const own = await openScoringStore(database, name, `77/${contract}`);
+    const own = await openScoringStore(soleWriter(database), name, `77/${contract}`);
     const file = (evm_chain_id?: number): Program =>
       programOf(
         {
@@ -385,7 +386,13 @@ describe('the tables and the API of the scoring operator', function () {
         'of the test',
         '/',
       );
-    const forget = (stage: string, program = file()) => forgetStage(program, stage, database, name);
+    const forget = (stage: string, program = file()) =>
+      forgetStage(program, stage, {
+        database,
+        database_name: name,
+        lease_ms: 1_000,
+        log: createLog('silent'),
+      });
     await assert.rejects(forget('9'), /nothing was done for the contract/);
     await own.logDecision({ at: 1, kind: 'wait', reason: 'R', message: 'm', stage: 0n });
     await own.noteStage({ stage: 8n, start_time: 100, end_time: 200 });
@@ -402,7 +409,7 @@ describe('the tables and the API of the scoring operator', function () {
     await own.noteStage({ stage: 9n, start_time: 250, end_time: 300 });
     assert.equal((await own.seenStages()).length, 2, 'it may be seen again');
 
-    const other = await openScoringStore(database, name, `78/${contract}`);
+    const other = await openScoringStore(soleWriter(database), name, `78/${contract}`);
     await other.logDecision({ at: 1, kind: 'wait', reason: 'R', message: 'm', stage: 0n });
     await assert.rejects(forget('9'), /say which in the program/);
     await assert.rejects(forget('9', file(7)), /nothing was done/);

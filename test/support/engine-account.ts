@@ -23,7 +23,9 @@ export function engineAccount(folder: string): EngineAccount {
     cwd: folder,
     data_dir: join(folder, 'data'),
     grant(privileges) {
-      const grants = privileges.map((one) => `<query>GRANT ${one}</query>`).join('');
+      // The embedded engine inserts from files, where a server is sent the rows.
+      const all = [...privileges, 'READ ON FILE', 'CREATE TEMPORARY TABLE ON *.*'];
+      const grants = all.map((one) => `<query>GRANT ${one}</query>`).join('');
       writeFileSync(
         users,
         `<clickhouse>

@@ -3,6 +3,7 @@ import type { Database } from '../../services/common/clickhouse/database.js';
 import { migrate, readMigrations } from '../../services/common/clickhouse/migrate.js';
 import { packageRoot } from '../../services/common/paths.js';
 import { prepareGenerations, readGenerations, targetOf } from '../../services/common/reindex/generations.js';
+import { prepareWriters } from '../../services/common/writer/writers.js';
 
 /** The services that have tables: what the name of their database ends with, and the folder of the service. */
 const services = [
@@ -36,6 +37,7 @@ export async function* migrateAll(
       cluster: config.CLICKHOUSE_CLUSTER,
     };
     if (isRebuildable) await prepareGenerations(database, base, 'apply');
+    await prepareWriters(database, base, 'apply');
     const target = isRebuildable ? targetOf(base, (await readGenerations(database, base)).in_use) : base;
     const migrations = readMigrations(join(packageRoot, 'services', folder, 'schema'));
     yield { database: target.database, ran: await migrate(database, migrations, target) };

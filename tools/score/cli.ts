@@ -13,7 +13,11 @@ import { exitCodeOf, runLoop } from '../../services/scoring-operator/machine/loo
 import { observe } from '../../services/scoring-operator/machine/observe.js';
 import { runPass, type Step } from '../../services/scoring-operator/machine/run.js';
 import { loadSigning, signingSettings } from '../../services/scoring-operator/program/config.js';
-import { type OpenProgram, openProgram } from '../../services/scoring-operator/program/open.js';
+import {
+  type OpenOptions,
+  type OpenProgram,
+  openProgram,
+} from '../../services/scoring-operator/program/open.js';
 import { loadProgram, type Program, rereadRules } from '../../services/scoring-operator/program/program.js';
 import { makeTables } from '../../services/scoring-operator/tables.js';
 import { clientSecurity } from '../transport.js';
@@ -86,7 +90,8 @@ export async function runScore(args: string[]): Promise<void> {
       return 0;
     }
     if (forgotten !== undefined) {
-      screen.write(await forgetStage(program, forgotten, database, database_name));
+      const lease_ms = config.WRITER_LEASE_MS;
+      screen.write(await forgetStage(program, forgotten, { database, database_name, lease_ms, log }));
       return 0;
     }
     return values['dry-run']
@@ -115,13 +120,14 @@ function open(
   { program, path, env, log, screen }: Options,
   database: Database,
   database_name: string,
-  extra: { readonly is_read_only?: boolean; readonly signal?: AbortSignal },
+  extra: Pick<OpenOptions, 'is_read_only' | 'signal' | 'onSuperseded'>,
 ): Promise<OpenProgram> {
   const bar = progressBar(screen);
   return openProgram(program, {
     signing: extra.is_read_only ? readOnlySigning(env) : loadSigning(env),
     database,
     database_name,
+    lease_ms: loadSettings(scoreOwnSettings, env).WRITER_LEASE_MS,
     log,
     metrics: createMetrics(),
     security: clientSecurity(),
@@ -191,14 +197,17 @@ async function trying(log: Log, work: () => Promise<number>): Promise<number> {
 /** Runs until Ctrl-C. */
 async function runForever(options: Options): Promise<void> {
   const { program, env, log } = options;
-  await runUntilSignal(log, async () => {
+  await runUntilSignal(log, async (_, onFatal) => {
     const config = loadSettings(scoreOwnSettings, env);
     const database = await openDatabase({ ...config, DATA_DIR: join(config.DATA_DIR, 'scoring') });
     const stops = [() => database.close()];
     try {
       const stopping = new AbortController();
       const name = await makeTables(database, config);
-      const opened = await open(options, database, name, { signal: stopping.signal });
+      const opened = await open(options, database, name, {
+        signal: stopping.signal,
+        onSuperseded: onFatal,
+      });
       stops.push(() => opened.close());
       const loop = { poll_ms: program.poll_seconds * 1_000, longest_ms: 300_000 };
       const work = runLoop(opened.machine, loop, stopping.signal);

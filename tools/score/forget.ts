@@ -1,7 +1,7 @@
-import type { Database } from '../../services/common/clickhouse/database.js';
 import { UserError } from '../../services/common/errors.js';
 import type { Program } from '../../services/scoring-operator/program/program.js';
-import { openScoringStore } from '../../services/scoring-operator/store/store.js';
+import { openScoringStore, type ScoringStore } from '../../services/scoring-operator/store/store.js';
+import { createProgramFence, type ProgramFenceOptions } from '../../services/scoring-operator/tables.js';
 import { findProgram } from './find-program.js';
 import { time } from './print.js';
 
@@ -15,13 +15,23 @@ import { time } from './print.js';
 export async function forgetStage(
   program: Program,
   text: string,
-  database: Database,
-  database_name: string,
+  options: Omit<ProgramFenceOptions, 'program'>,
 ): Promise<string> {
   if (!/^\d{1,20}$/.test(text)) throw new UserError('--forget-stage needs the number of a stage');
   const stage = BigInt(text);
+  const { database, database_name, lease_ms } = options;
   const name = await findProgram(program, database, database_name);
-  const store = await openScoringStore(database, database_name, name);
+  const fence = createProgramFence({ ...options, program: name });
+  if (!(await fence.acquire(AbortSignal.timeout(2 * lease_ms))))
+    throw new UserError(`another process scores ${name}: stop it, then try again`);
+  try {
+    return await forget(await openScoringStore(fence.over(database), database_name, name), stage, name);
+  } finally {
+    await fence.release();
+  }
+}
+
+async function forget(store: ScoringStore, stage: bigint, name: string): Promise<string> {
   const seen = (await store.seenStages()).find((one) => one.stage === stage);
   if (seen === undefined) throw new UserError(`the L1 was never seen in stage ${stage}`);
   const sent = (await store.txs(stage)).filter(({ state }) => state !== 'replaced');

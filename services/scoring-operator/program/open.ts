@@ -10,6 +10,7 @@ import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import { connectRpc } from '../../common/rpc/client.js';
 import type { ClientSecurity } from '../../common/rpc/transport.js';
+import type { Superseded } from '../../common/writer/fence.js';
 import { createScoreContract } from '../contract/client.js';
 import { type Evm, openContract, openEvm } from '../contract/open.js';
 import { createL1Client, systemClock } from '../l1/client.js';
@@ -21,6 +22,7 @@ import type { Machine, Phases } from '../machine/run.js';
 import { ask, type FactClients } from '../policy/gather/clients.js';
 import type { Source } from '../store/read.js';
 import { openScoringStore } from '../store/store.js';
+import { createProgramFence } from '../tables.js';
 import { type SigningConfig, sendingOf } from './config.js';
 import { openIndex, openPolicy, type ProgramPolicy } from './policy.js';
 import type { Program } from './program.js';
@@ -31,6 +33,10 @@ export interface OpenOptions {
   readonly database: Database;
   /** Database of the service, e.g. `weft_scoring`; its tables are there already. */
   readonly database_name: string;
+  /** See `ProgramFenceOptions`; of no use where the program is only read. Default: 20 s. */
+  readonly lease_ms?: number;
+  /** Called when another process has taken over; every write fails from then on. */
+  readonly onSuperseded?: (error: Superseded) => void;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly phases: Phases;
@@ -103,6 +109,13 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
     const wanted = { chain_id: program.rollup.chain_id, evm_chain_id: sending.EVM_CHAIN_ID };
     const noteDoubt = onceAChange((doubt) => log.warn(doubt));
     const name = `${chain_id}/${contract.address.toLowerCase()}`;
+    const { lease_ms = 20_000, onSuperseded } = options;
+    const fence = createProgramFence({ database, database_name, program: name, lease_ms, log, onSuperseded });
+    // Where nothing is sent nothing is written either.
+    if (!options.is_read_only && !(await fence.acquire(signal ?? new AbortController().signal)))
+      throw new Error('stopped while another process scored the program');
+    stops.push(() => fence.release());
+    const store = await openScoringStore(fence.over(database), database_name, name);
     const machine = {
       l1,
       contract,
@@ -118,7 +131,7 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
       account,
       policy,
       index: openIndex(policy.policy, clients),
-      store: await openScoringStore(database, database_name, name),
+      store: options.is_read_only ? { ...store, noteStage: async () => {} } : store,
       bridge_id: await bridgeOf(program, shared, signal),
       start_stage: program.start_stage,
       windows: program.windows,

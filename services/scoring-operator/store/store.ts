@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
-import type { Database, StatementOptions } from '../../common/clickhouse/database.js';
+import type { StatementOptions } from '../../common/clickhouse/database.js';
 import { createLines } from '../../common/clickhouse/lines.js';
 import { createMutex } from '../../common/mutex.js';
+import type { FencedDatabase } from '../../common/writer/fence.js';
 import type { Facts } from '../policy/facts.js';
 import { hashOfScores, ranked } from '../policy/list.js';
 import type { Score, ScoreList } from '../policy/result.js';
@@ -53,7 +54,7 @@ const rowsAtOnce = 20_000;
  * @param program chain id and contract.
  */
 export async function openScoringStore(
-  database: Database,
+  database: FencedDatabase,
   database_name: string,
   program: string,
 ): Promise<ScoringStore> {
@@ -68,11 +69,13 @@ export async function openScoringStore(
     return version;
   };
   const mutex = createMutex();
-  const insert = (table: string, rows: readonly object[]): Promise<void> => {
+  const insert = async (table: string, rows: readonly object[]): Promise<void> => {
     const options: StatementOptions = { name: `scoring.write_${table}`, priority: 'write' };
     const lines = createLines();
     for (const row of rows) lines.add(JSON.stringify(row, asText));
-    return database.insert(`${database_name}.${table}`, lines.texts().join('\n'), options);
+    await database.insert(`${database_name}.${table}`, lines.texts().join('\n'), options);
+    // What is sent next relies on it.
+    await database.confirm();
   };
   /** Rows of which a later one stands for an earlier one, in the order of writing. */
   const write = (table: string, rows: readonly object[]): Promise<void> =>
