@@ -83,10 +83,18 @@ export async function ingest(options: IngestOptions): Promise<void> {
 
 /** Removes what a crash left above the last whole block, and shows what is there by now; again until that works. */
 async function recover(options: IngestOptions): Promise<void> {
-  const { store, head, validators, log, signal, onHindrance } = options;
+  const { store, head, validators, log, metrics, signal, onHindrance } = options;
   for (let attempt = 0; !signal.aborted; attempt++) {
     try {
       await store.unwind(Number.MAX_SAFE_INTEGER);
+      const twice = await store.mend();
+      if (twice > 0) {
+        metrics.problems.inc({ service: 'block', kind: 'blocks_twice' }, twice);
+        log.error(
+          { rows: twice },
+          'blocks were there twice, as two writers of an older version leave them: each is there once now. Rebuild the other services with `weft reindex`',
+        );
+      }
       head.reset(await store.range(), await store.traceHeight());
       await validators.load();
       return;

@@ -198,6 +198,36 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
       await cut.end();
     },
 
+    /**
+     * Finds blocks that are there twice, as two writers of a version without a fence have left them, and leaves each once.
+     * Where the two differ, they and everything above are removed.
+     *
+     * @returns how many rows were too many.
+     */
+    async mend(): Promise<number> {
+      const [found] = await database.rows<{ headers: number; heights: number; blocks: number }>(
+        `SELECT count() AS headers, uniqExact(height) AS heights, uniqExact(height, hash) AS blocks FROM ${table('blocks')}`,
+        {},
+        named('count_twice'),
+      );
+      if (found === undefined || found.headers === found.heights) return 0;
+      if (found.blocks > found.heights) {
+        const [fork] = await database.rows<{ first: number }>(
+          `SELECT min(b.height) AS first FROM (SELECT height FROM ${table('blocks')} GROUP BY height HAVING uniqExact(hash) > 1) AS b`,
+          {},
+          named('first_fork'),
+        );
+        await this.unwind(Math.max(0, (fork?.first ?? 1) - 1));
+      }
+      for (const name of ['blocks', 'materials', 'traces'])
+        await database.command(
+          `OPTIMIZE TABLE ${tables.removable(name)} FINAL DEDUPLICATE BY height`,
+          {},
+          named('mend'),
+        );
+      return found.headers - found.heights;
+    },
+
     /** First and last header; undefined while there is none. */
     async range(call: Call = {}): Promise<{ first: HeaderRow; last: HeaderRow } | undefined> {
       const [last] = await headers('1 ORDER BY height DESC LIMIT 1', {}, 'last', call);

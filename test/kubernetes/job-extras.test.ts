@@ -3,8 +3,8 @@ import { cronJobs, events } from '../../services/scoring-operator/kubernetes/api
 import { programs } from '../../services/scoring-operator/operator/controller.js';
 import type { Condition, ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { eventually } from '../support/block.js';
+import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase } from '../support/database.js';
-import { type ClickHouseServer, serveClickHouse } from '../support/kubernetes/clickhouse.js';
 import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespace.js';
 import { type OperatorProcess, startOperatorProcess } from '../support/kubernetes/operator-process.js';
 import { sampleProgram } from '../support/kubernetes/programs.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { cronJobs, events } from '../../services/scoring-operator/kubernetes/api.js';
 import { eventually } from '../support/block.js';
+import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase } from '../support/database.js';
-import { type ClickHouseServer, serveClickHouse } from '../support/kubernetes/clickhouse.js';
 import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespace.js';
 import { type OperatorProcess, startOperatorProcess } from '../support/kubernetes/operator-process.js';
 import { sampleProgram } from '../support/kubernetes/programs.js';

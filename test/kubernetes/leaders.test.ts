@@ -10,8 +10,8 @@ import {
 } from '../../services/scoring-operator/kubernetes/api.js';
 import { programs } from '../../services/scoring-operator/operator/controller.js';
 import { eventually } from '../support/block.js';
+import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase } from '../support/database.js';
-import { type ClickHouseServer, serveClickHouse } from '../support/kubernetes/clickhouse.js';
 import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespace.js';
 import { type OperatorProcess, startOperatorProcess } from '../support/kubernetes/operator-process.js';
 import { sampleProgram } from '../support/kubernetes/programs.js';

@@ -5,8 +5,8 @@ import { createKubeApi, cronJobs } from '../../services/scoring-operator/kuberne
 import { acquireLease, leaseTimes } from '../../services/scoring-operator/kubernetes/lease.js';
 import { leaseName } from '../../services/scoring-operator/operator/environment.js';
 import { eventually } from '../support/block.js';
+import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase } from '../support/database.js';
-import { type ClickHouseServer, serveClickHouse } from '../support/kubernetes/clickhouse.js';
 import { shipped } from '../support/kubernetes/install.js';
 import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespace.js';
 import { type OperatorProcess, startOperatorProcess } from '../support/kubernetes/operator-process.js';

@@ -97,6 +97,42 @@ describe('weft verify', function () {
     });
   }
 
+  it('finds blocks that two writers left twice, and the next writer leaves them once', async () => {
+    const node = await startNode({ recording: 'evm', tip: 60 });
+    const prefix = uniquePrefix();
+    const env = { CLICKHOUSE_DATABASE: prefix };
+    const first = await start(node, 'evm', env);
+    await first.reaches(60, true);
+    await first.stop();
+    const database = await testDatabase();
+    for (const table of ['blocks', 'materials', 'traces'])
+      await database.command(
+        `INSERT INTO ${prefix}_block.${table} SELECT * FROM ${prefix}_block.${table} WHERE height BETWEEN 50 AND 52`,
+        {},
+        options,
+      );
+    const serving = await start(node, 'evm', { ...env, ROLE: 'serve' });
+    await serving.reaches(60);
+    const found = await run(node, serving.url, 'evm', '--from', '45', '--to', '60', '--all');
+    assert.equal(found.code, 1);
+    for (const height of [50, 51, 52])
+      assert.ok(
+        found.lines.some((line) => line.startsWith(`block ${height}: times in the list`)),
+        found.lines.join('\n'),
+      );
+    await serving.stop();
+    const second = await start(node, 'evm', env);
+    await second.reaches(60, true);
+    const { code, lines } = await run(node, second.url, 'evm', '--from', '45', '--to', '60', '--all');
+    assert.equal(code, 0, lines.join('\n'));
+    const [rows] = await database.rows<{ n: number }>(
+      `SELECT count() AS n FROM ${prefix}_block.materials`,
+      {},
+      options,
+    );
+    assert.equal(rows?.n, 60);
+  });
+
   it('prints exactly the differences that were made', async () => {
     const node = await startNode({ recording: 'evm' });
     const prefix = uniquePrefix();

@@ -133,15 +133,21 @@ export function createFence(options: FenceOptions): Fence {
     return isLost;
   };
 
+  /** @throws Superseded, or Error before the fence is acquired. */
+  const assertHeld = (): void => {
+    if (isLost !== undefined) throw isLost;
+    if (!isHeld) throw new Error(notReadyReason);
+  };
+
   const confirm = async (): Promise<void> => {
-    if (!isHeld) throw isLost ?? new Error(notReadyReason);
+    assertHeld();
     if (database.isExclusive) return;
     const newest = await readEpoch(database, target, scope);
     if (newest !== epoch) throw lose(newest);
   };
 
   const guard = (): Guard => {
-    if (!isHeld) throw isLost ?? new Error(notReadyReason);
+    assertHeld();
     return {
       epoch,
       condition: database.isExclusive
@@ -249,7 +255,8 @@ export function createFence(options: FenceOptions): Fence {
     if (!(await unfencedGone(signal))) return false;
     if (!(await othersGone(Number.POSITIVE_INFINITY, signal))) return false;
     await draw();
-    // Others may have drawn at the same time: the highest epoch goes first.
+    // Others may draw at the same time, also a moment later: the highest epoch goes first.
+    await sleep(lease_ms / looksInLease, signal);
     const isNext = await othersGone(epoch, signal);
     if (!isNext || (await readEpoch(database, target, scope)) !== epoch) {
       await abandon();

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { openServer } from '../../services/common/clickhouse/server.js';
+import { createLog } from '../../services/common/log.js';
+import {
+  createFence,
+  type Fence,
+  type FenceOptions,
+  Superseded,
+} from '../../services/common/writer/fence.js';
+import { prepareWriters, readWriters } from '../../services/common/writer/writers.js';
+import { eventually } from '../support/block.js';
+import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+
+const lease_ms = 1_000;
+const never = new AbortController().signal;
+const options = { name: 'test' };
+
+describe('the fence of writers', function () {
+  this.timeout(30_000);
+  let embedded: Database;
+  let server: ClickHouseServer;
+  /** Connections of their own, as processes have them. */
+  const connections: Database[] = [];
+  let name: string;
+  let table: string;
+
+  before(async () => {
+    embedded = await testDatabase();
+    server = await serveClickHouse(embedded);
+  });
+  after(async () => {
+    for (const connection of connections) await connection.close();
+    await server.close();
+  });
+  beforeEach(async () => {
+    name = `${uniquePrefix()}_fenced`;
+    table = `${name}.facts`;
+    await prepareWriters(embedded, { database: name, cluster: '' }, 'apply');
+    await embedded.command(
+      `CREATE TABLE ${table} (height UInt64, text String, epoch UInt64) ENGINE = MergeTree ORDER BY height`,
+      {},
+      options,
+    );
+  });
+
+  interface Writer {
+    readonly fence: Fence;
+    readonly write: (height: number, text?: string) => Promise<void>;
+    readonly confirm: () => Promise<void>;
+    readonly removeAbove: (height: number) => Promise<void>;
+    readonly lost: () => number;
+  }
+
+  /** A writer with a connection of its own. */
+  function writer(extra: Partial<Pick<FenceOptions, 'scope' | 'lease_ms' | 'mayBeUnfenced'>> = {}): Writer {
+    const database = openServer({ url: server.url, username: '', password: '', replicated: false });
+    connections.push(database);
+    let lost = 0;
+    const fence = createFence({
+      ...{ database, target: { database: name, cluster: '' }, scope: '', lease_ms, what: 'the facts' },
+      log: createLog('silent'),
+      onSuperseded: () => {
+        lost += 1;
+      },
+      ...extra,
+    });
+    const fenced = fence.over(database);
+    return {
+      fence,
+      write: (height, text = '') => fenced.insert(table, JSON.stringify({ height, text }), options),
+      confirm: () => fenced.confirm(),
+      removeAbove: (height) => fenced.remove(table, 'height > {height:UInt64}', { height }, options),
+      lost: () => lost,
+    };
+  }
+
+  const rows = () =>
+    embedded.rows<{ height: number; epoch: number }>(
+      `SELECT height, epoch FROM ${table} ORDER BY height, epoch`,
+      {},
+      options,
+    );
+
+  it('lets nobody write before it is acquired', async () => {
+    const { fence, write, confirm, removeAbove } = writer();
+    for (const act of [() => write(1), confirm, () => removeAbove(0)])
+      await assert.rejects(act, /the facts are not being written yet/);
+    assert.deepEqual(await rows(), []);
+    assert.equal(fence.epoch, 0);
+  });
+
+  it('numbers writers, and hands over at once when one has released', async () => {
+    for (const epoch of [1, 2, 3]) {
+      const { fence, write } = writer({ lease_ms: 20_000 });
+      const began = performance.now();
+      assert.equal(await fence.acquire(never), true);
+      assert.ok(performance.now() - began < 20_000, 'it did not wait for the lease');
+      assert.equal(fence.notReadyReason, '');
+      await write(epoch);
+      await fence.release();
+    }
+    assert.deepEqual(
+      await rows(),
+      [1, 2, 3].map((n) => ({ height: n, epoch: n })),
+    );
+  });
+
+  it('never interrupts a writer that is alive, however long it takes', async () => {
+    const [first, second] = [writer(), writer()];
+    await first.fence.acquire(never);
+    assert.equal(await second.fence.acquire(AbortSignal.timeout(3 * lease_ms)), false);
+    assert.match(second.fence.notReadyReason, /writes the facts, or did until a moment ago: waiting/);
+    await first.write(1);
+    await first.confirm();
+    await assert.rejects(second.write(2));
+    await first.fence.release();
+    assert.equal(await second.fence.acquire(never), true);
+    await second.fence.release();
+  });
+
+  /** A writer that gives no sign of life any more, as one that is frozen; and one that has taken over from it. */
+  async function takenOver(): Promise<{ frozen: Writer; next: Writer }> {
+    const [frozen, next] = [writer(), writer()];
+    await frozen.fence.acquire(never);
+    await frozen.write(1);
+    await frozen.write(2);
+    // Its signs of life are refused from here on, as if it had no processor: what it writes is not.
+    const silent = `ALTER TABLE ${name}.writers ADD CONSTRAINT silent CHECK epoch != 1 OR is_released`;
+    await embedded.command(silent, {}, options);
+    const began = performance.now();
+    await next.fence.acquire(never);
+    assert.ok(performance.now() - began >= lease_ms, 'it waited for the lease');
+    return { frozen, next };
+  }
+
+  it('refuses what a writer that was taken over from still writes, and says so', async () => {
+    const { frozen, next } = await takenOver();
+    await frozen.write(3).catch(() => {});
+    assert.deepEqual(
+      (await rows()).map(({ height }) => height),
+      [1, 2],
+    );
+    await assert.rejects(frozen.confirm(), Superseded);
+    await assert.rejects(frozen.write(4), Superseded);
+    assert.equal(frozen.lost(), 1);
+    assert.match(
+      frozen.fence.notReadyReason,
+      /another process writes the facts by now \(writer 2, this one is 1\)/,
+    );
+    await next.write(3);
+    await next.confirm();
+    assert.deepEqual(await rows(), [
+      { height: 1, epoch: 1 },
+      { height: 2, epoch: 1 },
+      { height: 3, epoch: 2 },
+    ]);
+    await next.fence.release();
+  });
+
+  it('lets a removal of an earlier writer take none of the rows of a later one, whenever it runs', async () => {
+    const { frozen, next } = await takenOver();
+    await next.removeAbove(1);
+    await next.write(2);
+    await frozen.removeAbove(1).catch(() => {});
+    assert.deepEqual(await rows(), [
+      { height: 1, epoch: 1 },
+      { height: 2, epoch: 2 },
+    ]);
+    await next.fence.release();
+  });
+
+  it('lets one of many that start at once write, and the next when that one ends', async () => {
+    const writers = Array.from({ length: 5 }, () => writer());
+    const order: Writer[] = [];
+    /** What a supervisor does: who was overtaken starts again, and waits. */
+    const run = async (one: Writer): Promise<void> => {
+      await one.fence.acquire(never);
+      try {
+        await one.write(one.fence.epoch);
+        await one.confirm();
+        order.push(one);
+        await one.fence.release();
+      } catch (error) {
+        if (!(error instanceof Superseded)) throw error;
+        await run(writer());
+      }
+    };
+    await Promise.all(writers.map(run));
+    assert.equal(order.length, 5);
+    const written = await rows();
+    // What was written under an epoch that was overtaken before it was confirmed is there as well.
+    assert.ok(written.length >= 5);
+    assert.ok(written.every(({ height, epoch }) => height === epoch));
+  });
+
+  it('is one for each program: two write side by side', async () => {
+    const [first, second] = [writer({ scope: '1/0xa' }), writer({ scope: '2/0xb' })];
+    await first.fence.acquire(never);
+    await second.fence.acquire(never);
+    await Promise.all([first.write(1), second.write(2)]);
+    await Promise.all([first.confirm(), second.confirm()]);
+    assert.equal((await rows()).length, 2);
+    await Promise.all([first.fence.release(), second.fence.release()]);
+  });
+
+  it('gives a version of weft that knows no fence a lease to end in, once', async () => {
+    for (const waits of [true, false]) {
+      const { fence } = writer({ mayBeUnfenced: async () => true });
+      const began = performance.now();
+      await fence.acquire(never);
+      assert.equal(performance.now() - began >= lease_ms, waits);
+      await fence.release();
+    }
+  });
+
+  it('does not count a writer as alive that has ended without a word, more than once', async () => {
+    const first = writer();
+    await first.fence.acquire(never);
+    await embedded.command(
+      `ALTER TABLE ${name}.writers ADD CONSTRAINT silent CHECK epoch != 1 OR is_released`,
+      {},
+      options,
+    );
+    for (const waits of [true, false]) {
+      const { fence } = writer();
+      const began = performance.now();
+      await fence.acquire(never);
+      assert.equal(performance.now() - began >= lease_ms, waits);
+      await fence.release();
+    }
+    const all = await readWriters(embedded, { database: name, cluster: '' }, '');
+    assert.deepEqual(
+      all.map(({ epoch, is_released }) => [epoch, is_released]),
+      [1, 2, 3].map((n) => [n, true]),
+    );
+  });
+
+  it('waits out a database that does not answer', async () => {
+    const { fence } = writer();
+    await embedded.command(`RENAME TABLE ${name}.writers TO ${name}.away`, {}, options);
+    const acquired = fence.acquire(never);
+    await eventually(() => /could not be settled/.test(fence.notReadyReason), 'the reason');
+    await embedded.command(`RENAME TABLE ${name}.away TO ${name}.writers`, {}, options);
+    assert.equal(await acquired, true);
+    await fence.release();
+  });
+
+  it('needs no lease where the engine locks its folder', async () => {
+    for (const epoch of [1, 2]) {
+      const fence = createFence({
+        ...{ database: embedded, target: { database: name, cluster: '' }, scope: '', lease_ms: 600_000 },
+        ...{ what: 'the facts', log: createLog('silent'), onSuperseded: assert.fail },
+      });
+      assert.equal(await fence.acquire(never), true);
+      assert.equal(fence.epoch, epoch);
+      await fence.over(embedded).insert(table, '{"height":1,"text":""}', options);
+    }
+    assert.deepEqual(
+      (await rows()).map(({ epoch }) => epoch),
+      [1, 2],
+    );
+  });
+});

@@ -1,0 +1,136 @@
+import { mkdtempSync } from 'node:fs';
+import { unlink, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { codeOf, type Database } from '../../services/common/clickhouse/database.js';
+import { quoted } from '../../services/common/clickhouse/insert.js';
+
+/** A ClickHouse server's HTTP interface as far as weft's client uses it. */
+export interface ClickHouseServer {
+  readonly url: string;
+  /** Length of the longest URL that was asked for. */
+  readonly longest: () => number;
+  close(): Promise<void>;
+}
+
+/** What a server takes unless its http_max_uri_size says something else, in bytes. */
+const longestUrl = 1_048_576;
+
+/** What one request wants. */
+interface Statement {
+  readonly sql: string;
+  readonly params: Readonly<Record<string, string>>;
+  /** Rows of an insert, as they were sent. */
+  readonly data: Buffer | undefined;
+  readonly deadline: number | undefined;
+}
+
+/**
+ * Serves the embedded engine over HTTP, so that several processes share its tables, as they share a server in a cluster.
+ * Rows go from the body to a file and from there into the table: no byte of them is looked at.
+ */
+export async function serveClickHouse(database: Database): Promise<ClickHouseServer> {
+  const folder = mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'weft-clickhouse-'));
+  let [files, longest] = [0, 0];
+
+  const insert = async ({ sql, params, deadline }: Statement, data: Buffer): Promise<void> => {
+    const options = { name: 'test.http', deadline };
+    const [, statement = '', format = ''] = /^([\s\S]*)\sFORMAT (\w+)\s*$/.exec(sql) ?? [];
+    const plain = /^INSERT INTO (.+)$/.exec(statement);
+    const selects = statement.includes(' FROM input(');
+    if (plain !== null && !selects) {
+      await database.insert(plain[1] as string, data.toString('utf8'), options, format as 'JSONEachRow');
+      return;
+    }
+    const file = join(folder, String(files++));
+    try {
+      await writeFile(file, data);
+      const from = ` FROM file(${quoted(file)}, '${format}', `;
+      await database.command(
+        statement.replace(' FROM input(', () => from),
+        params,
+        options,
+      );
+    } finally {
+      await unlink(file);
+    }
+  };
+
+  const answer = async (statement: Statement): Promise<Buffer | string> => {
+    const { sql, params, data, deadline } = statement;
+    const options = { name: 'test.http', deadline };
+    if (data !== undefined) {
+      await insert(statement, data);
+      return '';
+    }
+    const select = /^([\s\S]*)\sFORMAT (\w+)\s*$/.exec(sql);
+    if (select !== null) return database.bytes(select[1] as string, select[2] as string, params, options);
+    await database.command(sql, params, options);
+    return '';
+  };
+
+  const server = createServer({ maxHeaderSize: 4 * longestUrl }, (request, response) => {
+    const length = request.url?.length ?? 0;
+    longest = Math.max(longest, length);
+    if (length > longestUrl) {
+      request.resume();
+      response.writeHead(400, { 'x-clickhouse-exception-code': '1000' });
+      response.end('Code: 1000. DB::Exception: HTTP URI is too long');
+      return;
+    }
+    readStatement(request)
+      .then(answer)
+      .then(
+        (bytes) => response.writeHead(200).end(bytes),
+        (error: unknown) => {
+          const code = codeOf(error) ?? codeOf((error as { cause?: unknown }).cause);
+          if (code !== undefined) response.setHeader('x-clickhouse-exception-code', String(code));
+          response.writeHead(500).end(`Code: ${code}. DB::Exception: ${(error as Error).message}`);
+        },
+      );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    longest: () => longest,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function readStatement(request: IncomingMessage): Promise<Statement> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const sent = Buffer.concat(chunks);
+  const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
+  const { searchParams } = new URL(request.url ?? '/', 'http://clickhouse');
+  const type = request.headers['content-type'] ?? '';
+  const form: [string, string][] = type.startsWith('multipart/form-data')
+    ? [...(await new Response(body, { headers: { 'content-type': type } }).formData())].map(
+        ([name, value]) => [name, String(value)],
+      )
+    : [];
+  const fields = [...searchParams, ...form];
+  const query = fields.find(([name]) => name === 'query')?.[1];
+  const seconds = Number(searchParams.get('max_execution_time') ?? 0);
+  return {
+    sql: query ?? body.toString('utf8'),
+    params: Object.fromEntries(
+      fields.flatMap(([name, value]) =>
+        name.startsWith('param_') ? [[name.slice('param_'.length), unescaped(value)]] : [],
+      ),
+    ),
+    data: query !== undefined && form.length === 0 ? body : undefined,
+    deadline: seconds > 0 ? Date.now() + seconds * 1_000 : undefined,
+  };
+}
+
+/** A parameter as it was before the client escaped it: the engine's client escapes it again. */
+const unescaped = (text: string): string =>
+  text.replaceAll(/\\(.)/g, (_, letter: string) => ({ t: '\t', n: '\n', r: '\r' })[letter] ?? letter);
