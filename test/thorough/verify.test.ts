@@ -224,7 +224,7 @@ describe('weft verify', function () {
     // As a text: so long a number would be read as a floating point one.
     const place = `account = '${holder.account.slice(2)}' AND shortfall = toUInt256('${2n ** 256n - 1n - BigInt(holder.amount)}')`;
     await database.command(
-      `INSERT INTO ${list} SELECT token, shortfall - 1, account, since, sign, ord FROM ${list} WHERE ${place}`,
+      `INSERT INTO ${list} (token, shortfall, account, since, sign, ord) SELECT token, shortfall - 1, account, since, sign, ord FROM ${list} WHERE ${place}`,
       {},
       options,
     );
