@@ -68,6 +68,8 @@ export async function runUntilSignal(
     again.abort();
     wake();
   };
+  // Rejections that nobody handles come here as well.
+  process.on('uncaughtException', onFatal);
   const failed = (error: unknown): never => {
     if (error instanceof UserError) process.stderr.write(`${messageOf(error)}\n`);
     else log.fatal({ err: error }, messageOf(error));

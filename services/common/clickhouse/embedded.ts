@@ -10,6 +10,7 @@ import {
   type StatementOptions,
   secondsLeft,
 } from './database.js';
+import { endDespiteStatements, restoreFatalSignals } from './engine-exit.js';
 import { createTurns } from './turns.js';
 
 /** Settings of the whole session: constant, so it does no harm that they stay. */
@@ -34,6 +35,8 @@ export async function openEmbedded(folder: string): Promise<Database> {
   const client = await connect(engine, folder);
   const turns = createTurns();
   let closed = false;
+  let isBusy = false;
+  const forget = endDespiteStatements(() => isBusy);
 
   /** Runs a statement in its turn and gives what it printed. */
   const run = (sql: string, format: string, params: Params, options: StatementOptions): Promise<Buffer> =>
@@ -44,12 +47,15 @@ export async function openEmbedded(folder: string): Promise<Database> {
       // Written into the SQL: settings given to the client would stay on the session.
       const limit = seconds === undefined ? '' : ` SETTINGS max_execution_time = ${seconds.toFixed(3)}`;
       const output = format === '' ? '' : ` FORMAT ${format}`;
+      isBusy = true;
       try {
         const answer = await client.exec({ query: `${sql}${limit}${output}`, query_params: { ...params } });
         return await readAll(answer.stream);
       } catch (error) {
         await dropLeftovers(client);
         throw asKnownError(error, options.name);
+      } finally {
+        isBusy = false;
       }
     });
 
@@ -78,6 +84,7 @@ export async function openEmbedded(folder: string): Promise<Database> {
       });
       await turns.idle();
       await client.close();
+      forget();
     },
   };
 }
@@ -108,6 +115,8 @@ async function connect(engine: Engine, folder: string): Promise<ClickHouseClient
       );
     }
     throw error;
+  } finally {
+    restoreFatalSignals();
   }
 }
 
