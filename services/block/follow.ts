@@ -4,6 +4,7 @@ import { messageOf } from '../common/errors.js';
 import { sleep } from '../common/lifecycle.js';
 import { type Bell, createBell } from '../common/signal.js';
 import { toNanoseconds, toUtc } from '../common/time.js';
+import type { WriterHealth } from '../common/writer-health.js';
 import { type FetchedBlock, type FetchOptions, fetchBlock } from './fetch.js';
 import { handleRollback, type RollbackOptions, tipIsElsewhere } from './rollback.js';
 import type { HeaderRow } from './store.js';
@@ -22,6 +23,7 @@ export interface FollowOptions extends RollbackOptions {
   /** Where to begin on empty tables; 0 means with the first block that the node has. */
   readonly start_height: number;
   readonly decodedAttempts: number;
+  readonly health: WriterHealth;
   /** Rings when the tip may have moved. */
   readonly tipMoved: Bell;
 }
@@ -49,9 +51,12 @@ const farBehind = 2_000;
 /** Fetched blocks wait in memory up to this size. */
 const bufferedBytes = 32 * 1024 * 1024;
 
+/** What fails, as it is told. */
+const writingBlocks = 'writing blocks';
+
 /** Follows the chain until the signal. */
 export async function follow(options: FollowOptions): Promise<void> {
-  const { head, signal, log, metrics, mutex, store } = options;
+  const { head, signal, log, metrics, health, mutex, store } = options;
   let halfWritten = false;
   let failures = 0;
   while (!signal.aborted) {
@@ -65,6 +70,7 @@ export async function follow(options: FollowOptions): Promise<void> {
       if (signal.aborted) return;
       halfWritten = true;
       metrics.problems.inc({ service: 'block', kind: 'follow' });
+      health.failed(writingBlocks, error);
       log.error(
         { err: error, height: head.last?.height },
         `following the chain failed, will be tried again: ${messageOf(error)}`,
@@ -144,6 +150,7 @@ async function followFrom(from: number, options: FollowOptions): Promise<void> {
         const chained = linked(batch, head.last);
         if (chained.length > 0) {
           await write(chained, options);
+          options.health.succeeded(writingBlocks);
           for (const block of chained) {
             fetched.delete(block.raw.height);
             buffered -= block.raw.material.length;

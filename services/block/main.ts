@@ -10,6 +10,8 @@ import { serveRpc } from '../common/rpc/server.js';
 import { checkTransport, plainTransport } from '../common/rpc/transport.js';
 import { runService } from '../common/run-service.js';
 import type { ServiceDependencies, ServiceProcess } from '../common/service.js';
+import { childOf } from '../common/signal.js';
+import { createWriterHealth } from '../common/writer-health.js';
 import { type BlockConfig, blockProgramSettings, checkNode } from './config.js';
 import { createHead, type Head } from './head.js';
 import { closeNode, connectNode, ingest } from './ingest.js';
@@ -53,14 +55,19 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
 
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // every request under way listens to it
+  const writing = childOf(stopping.signal);
   const known = await store.chain();
   if (known !== undefined) await store.claim(config.CHAIN_ID || known.chain_id, config.VM_TYPE);
   let chain_id = known?.chain_id ?? '';
   let hindrance = '';
 
+  const health = createWriterHealth({
+    ...{ service: 'block', metrics, onFatal, patience_ms: config.WRITER_PATIENCE_MS },
+  });
   const service = blockService({
     log,
     metrics,
+    health: ingests ? health : undefined,
     store,
     head,
     validators,
@@ -72,6 +79,7 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
   const server = await serveRpc([service], dependencies.addresses, transport);
   const node = ingests ? connectNode(config, log, metrics) : undefined;
   const common = {
+    health,
     store,
     head,
     validators,
@@ -85,7 +93,10 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
       hindrance = reason;
     },
   };
-  const work = node === undefined ? followTables(common) : ingest({ ...common, config, node, metrics });
+  const work =
+    node === undefined
+      ? followTables(common)
+      : ingest({ ...common, config, node, metrics, signal: writing.signal });
   server.setServing(true);
   return {
     address: server.address,
@@ -93,9 +104,11 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
     head,
     chain_id: () => chain_id,
     readiness: () => {
-      const reason = hindrance || (head.last === undefined ? 'no block is indexed yet' : '');
+      const reason =
+        hindrance || health.reason() || (head.last === undefined ? 'no block is indexed yet' : '');
       return { ready: reason === '', reason };
     },
+    stopWriting: () => writing.abort(),
     stop: stopAll([
       () => closeNode(node),
       () => server.close(config.SHUTDOWN_GRACE_MS),

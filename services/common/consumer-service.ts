@@ -7,6 +7,7 @@ import type { Metrics } from './metrics.js';
 import type { GenerationTables, RebuildableService } from './reindex/tables.js';
 import type { ServedService } from './rpc/server.js';
 import type { ServiceDependencies } from './service.js';
+import type { WriterHealth } from './writer-health.js';
 
 /** What every service that consumes blocks is told. */
 export interface ConsumerConfig {
@@ -18,6 +19,7 @@ export interface ConsumerConfig {
   readonly REINDEX_PERCENT: number;
   readonly REINDEX_KEEP_MS: number;
   readonly SHUTDOWN_GRACE_MS: number;
+  readonly WRITER_PATIENCE_MS: number;
 }
 
 /** What a service that consumes blocks is started with. */
@@ -37,6 +39,8 @@ export interface TablesOptions<Config> {
   readonly jsonRpc: Endpoints;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Told of every write that fails or works. */
+  readonly health: WriterHealth;
   readonly fault?: FaultPoint | undefined;
 }
 
