@@ -12,8 +12,9 @@ import type { Metrics } from './metrics.js';
  * 2. The database is away, full, or refuses the account. The writer waits here as well: somebody
  *    has to mend that, and a restart mends nothing. The process is not ready.
  * 3. Anything else, such as a part of a table that was damaged when the disk was full. The process is
- *    not ready. After WRITER_PATIENCE_MS it ends with 75, since the engine leaves damaged parts out when
- *    it starts, and since a process that ends is seen by its supervisor.
+ *    not ready. After WRITER_PATIENCE_MS it ends with 75, since a process that ends is seen by its
+ *    supervisor. The engine puts damaged parts aside when it starts. For one that a merge has made it
+ *    takes those that were merged, while it still has them: for eight minutes. So patience is shorter.
  */
 
 /** Whether the parts of a service that write its tables can do so. */
@@ -52,6 +53,9 @@ const told_ms = 5_000;
 /** A part that has not failed for so long does well, though it had nothing to write; longer than any wait between attempts. */
 const quiet_ms = 60_000;
 
+/** So much is told of an error: the engine's name every file and step. */
+const messageLength = 300;
+
 /** Watches over what writes the tables of a service. */
 export function createWriterHealth(options: WriterHealthOptions): WriterHealth {
   const { service, patience_ms, onFatal, metrics, now = () => performance.now() } = options;
@@ -69,7 +73,7 @@ export function createWriterHealth(options: WriterHealthOptions): WriterHealth {
       const before = rows.get(part);
       const row: Row = before ?? { since: time, hopeless_since: undefined, last: time, message: '' };
       row.last = time;
-      row.message = messageOf(error);
+      row.message = messageOf(error).slice(0, messageLength);
       row.hopeless_since = canWait(error) ? undefined : (row.hopeless_since ?? time);
       rows.set(part, row);
       if (patience_ms === 0 || row.hopeless_since === undefined) return;
