@@ -42,9 +42,9 @@ httpGet: { port: metrics, path: {{ .path }} }
 {{- end -}}
 
 {{/*
-What a writer waits for first, as a list in YAML: where the cluster still has the Deployment that wrote before 0.2, its pod to
-be gone. Helm deletes that after it has made the StatefulSet, and its pod writes until it ends. Where the chart is rendered
-without a cluster nothing is known of it; see UPGRADING.md. Argument: root, name, component.
+What a writer waits for first, as a list in YAML: that the pod of the Deployment is gone which wrote in earlier versions of
+this chart, where the cluster still has it. Helm deletes it after it has made the StatefulSet, and its pod writes until it
+ends. Where the chart is rendered without a cluster nothing is known of it: see UPGRADING.md. Argument: root, name, component.
 */}}
 {{- define "weft.waitForDeployment" -}}
 {{- $root := .root -}}
