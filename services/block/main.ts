@@ -97,17 +97,18 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
     node === undefined
       ? followTables(common)
       : ingest({ ...common, config, node, metrics, signal: writing.signal });
+  const readiness = () => {
+    const reason = hindrance || health.reason() || (head.last === undefined ? 'no block is indexed yet' : '');
+    return { ready: reason === '', reason };
+  };
   server.setServing(true);
+  server.showReadiness('block', readiness);
   return {
     address: server.address,
     service,
     head,
     chain_id: () => chain_id,
-    readiness: () => {
-      const reason =
-        hindrance || health.reason() || (head.last === undefined ? 'no block is indexed yet' : '');
-      return { ready: reason === '', reason };
-    },
+    readiness,
     stopWriting: () => writing.abort(),
     stop: stopAll([
       () => closeNode(node),

@@ -86,13 +86,15 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
       await work;
     });
     const hindrance = (): string => (ingests ? current().hindrance() || health.reason() : lookHindrance);
+    const readiness = () => ({ ready: hindrance() === '', reason: hindrance() });
+    server.showReadiness(kind.name, readiness);
     return {
       service,
       address: server.address,
       stopWriting: () => {
         if (ingests) writing.abort();
       },
-      readiness: () => ({ ready: hindrance() === '', reason: hindrance() }),
+      readiness,
     };
   });
 }

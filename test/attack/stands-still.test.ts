@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../services/common/errors.js';
 import { packageRoot } from '../../services/common/paths.js';
+import { askHealth } from '../../services/common/rpc/ask-health.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
@@ -47,6 +48,8 @@ describe('a writer whose tables cannot be written', function () {
       );
       assert.match(fatal[0] ?? '', /^nft: .* WRITER_PATIENCE_MS .*Empty marks file/);
       assert.match(stack.nftService.readiness().reason, /Empty marks file/);
+      const health = () => askHealth(stack.addresses.nft, 'nft');
+      await eventually(async () => (await health()) === 'NOT_SERVING', 'its health check to say so');
       // The others do not suffer.
       for (const service of [stack.block, stack.tx, stack.richlistService])
         assert.deepEqual(service.readiness(), { ready: true, reason: '' });
