@@ -171,7 +171,9 @@ describe('the queue of reconciliations', () => {
     await eventually(() => at.length > 4, 'the fifth failure');
     await queue.stop();
     const gaps = at.slice(1).map((time, index) => time - (at[index] as number));
-    assert.ok((gaps[0] as number) < (gaps[3] as number), String(gaps));
+    // At least so long, less a fifth and what clocks round; a busy machine may make any of them longer.
+    for (const [index, least] of [15, 31, 47, 47].entries())
+      assert.ok((gaps[index] as number) >= least, String(gaps));
     assert.ok(others > 5);
   });
 });
