@@ -153,7 +153,7 @@ export const serverSettings = {
     parse: asInteger(0, 600_000),
   },
   DRAIN_MS: {
-    doc: 'How long new calls are still answered after SIGTERM, in milliseconds, while /readyz and the health check say that the process is not ready: until the last caller has heard of it.',
+    doc: 'How long new calls are still answered after SIGTERM, in milliseconds, while /readyz and the health check say that the process is not ready: until the last caller has heard of it. Writing tables stops at once.',
     default: '0',
     parse: asInteger(0, 600_000),
   },
