@@ -7,6 +7,7 @@ import {
   programSettings,
   serverSettings,
   tableSettings,
+  writerSettings,
 } from '../common/settings.js';
 
 /** What only the block service is told. */
@@ -59,6 +60,7 @@ export const blockSettings = {
   ...proxySettings,
   ...serverSettings,
   ...blockOwnSettings,
+  ...writerSettings,
   ROLE: {
     doc: 'What this process does: ingest (follow the chain; one process), serve (answer calls; any number) or all.',
     default: 'all',

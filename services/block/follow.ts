@@ -5,6 +5,7 @@ import { sleep } from '../common/lifecycle.js';
 import { type Bell, createBell } from '../common/signal.js';
 import { toNanoseconds, toUtc } from '../common/time.js';
 import { Superseded } from '../common/writer/fence.js';
+import type { WriterHealth } from '../common/writer-health.js';
 import { type FetchedBlock, type FetchOptions, fetchBlock } from './fetch.js';
 import { handleRollback, type RollbackOptions, tipIsElsewhere } from './rollback.js';
 import type { HeaderRow } from './store.js';
@@ -23,6 +24,7 @@ export interface FollowOptions extends RollbackOptions {
   /** Where to begin on empty tables; 0 means with the first block that the node has. */
   readonly start_height: number;
   readonly decodedAttempts: number;
+  readonly health: WriterHealth;
   /** Rings when the tip may have moved. */
   readonly tipMoved: Bell;
 }
@@ -50,9 +52,12 @@ const farBehind = 2_000;
 /** Fetched blocks wait in memory up to this size. */
 const bufferedBytes = 32 * 1024 * 1024;
 
+/** What fails, as it is told. */
+const writingBlocks = 'writing blocks';
+
 /** Follows the chain until the signal. */
 export async function follow(options: FollowOptions): Promise<void> {
-  const { head, signal, log, metrics, mutex, store } = options;
+  const { head, signal, log, metrics, health, mutex, store } = options;
   let halfWritten = false;
   let failures = 0;
   while (!signal.aborted) {
@@ -67,6 +72,7 @@ export async function follow(options: FollowOptions): Promise<void> {
       if (signal.aborted || error instanceof Superseded) return;
       halfWritten = true;
       metrics.problems.inc({ service: 'block', kind: 'follow' });
+      health.failed(writingBlocks, error);
       log.error(
         { err: error, height: head.last?.height },
         `following the chain failed, will be tried again: ${messageOf(error)}`,
@@ -146,6 +152,7 @@ async function followFrom(from: number, options: FollowOptions): Promise<void> {
         const chained = linked(batch, head.last);
         if (chained.length > 0) {
           await write(chained, options);
+          options.health.succeeded(writingBlocks);
           for (const block of chained) {
             fetched.delete(block.raw.height);
             buffered -= block.raw.material.length;

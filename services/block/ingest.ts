@@ -8,6 +8,7 @@ import type { Metrics } from '../common/metrics.js';
 import { createMutex } from '../common/mutex.js';
 import { createBell } from '../common/signal.js';
 import { type Fence, Superseded } from '../common/writer/fence.js';
+import type { WriterHealth } from '../common/writer-health.js';
 import type { BlockConfig } from './config.js';
 import type { Node } from './fetch.js';
 import { follow } from './follow.js';
@@ -57,6 +58,7 @@ export interface IngestOptions {
   readonly onChain: (chain_id: string) => void;
   /** Told what keeps the indexer from its work; '' once nothing does. */
   readonly onHindrance: (reason: string) => void;
+  readonly health: WriterHealth;
   /** Takes an error after which nothing can be written any more. */
   readonly onFatal: OnFatal;
 }
@@ -108,14 +110,14 @@ async function recover(options: IngestOptions): Promise<void> {
 }
 
 async function followChain(options: IngestOptions): Promise<void> {
-  const { config, node, store, head, log, metrics, signal } = options;
+  const { config, node, store, head, log, metrics, health, signal } = options;
   const chain_id = await joinChain(options);
   if (signal.aborted) return;
   options.onChain(chain_id);
 
   const [tipMoved, wake, mutex] = [createBell(), createBell(), createMutex()];
   let nodeRange = { first: 1, last: 0 };
-  const common = { node, store, head, log, metrics, signal, mutex };
+  const common = { node, store, head, log, metrics, health, signal, mutex };
   await Promise.all([
     watchTip({
       rpc: node.rpc,

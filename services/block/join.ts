@@ -3,6 +3,7 @@ import { retryDelay } from '../common/chain/endpoints.js';
 import { messageOf, UserError } from '../common/errors.js';
 import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
+import type { WriterHealth } from '../common/writer-health.js';
 import type { BlockConfig } from './config.js';
 import type { Node } from './fetch.js';
 import type { BlockStore } from './store.js';
@@ -12,6 +13,7 @@ export interface JoinOptions {
   readonly node: Pick<Node, 'rpc'>;
   readonly store: Pick<BlockStore, 'chain' | 'claim'>;
   readonly log: Log;
+  readonly health: WriterHealth;
   readonly signal: AbortSignal;
   /** Told what keeps the indexer from its work; '' once nothing does. */
   readonly onHindrance: (reason: string) => void;
@@ -40,6 +42,7 @@ export async function joinChain(options: JoinOptions): Promise<string> {
     } catch (error) {
       if (error instanceof UserError) throw error;
       if (signal.aborted) break;
+      options.health.failed('tying the tables to the chain', error);
       onHindrance(`the chain is not known yet: ${messageOf(error)}`);
       if (attempt % 40 === 3)
         log.warn({ err: error }, `the chain is not known yet, the node is asked again: ${messageOf(error)}`);

@@ -11,8 +11,10 @@ import { serveRpc } from '../common/rpc/server.js';
 import { checkTransport, plainTransport } from '../common/rpc/transport.js';
 import { runService } from '../common/run-service.js';
 import type { ServiceDependencies, ServiceProcess } from '../common/service.js';
+import { childOf } from '../common/signal.js';
 import { createFence } from '../common/writer/fence.js';
 import { prepareWriters } from '../common/writer/writers.js';
+import { createWriterHealth } from '../common/writer-health.js';
 import { type BlockConfig, blockProgramSettings, checkNode } from './config.js';
 import { createHead, type Head } from './head.js';
 import { closeNode, connectNode, ingest } from './ingest.js';
@@ -61,14 +63,19 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
 
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // every request under way listens to it
+  const writing = childOf(stopping.signal);
   const known = await store.chain();
   if (known !== undefined) await store.claim(config.CHAIN_ID || known.chain_id, config.VM_TYPE);
   let chain_id = known?.chain_id ?? '';
   let hindrance = '';
 
+  const health = createWriterHealth({
+    ...{ service: 'block', metrics, onFatal, patience_ms: config.WRITER_PATIENCE_MS },
+  });
   const service = blockService({
     log,
     metrics,
+    health: ingests ? health : undefined,
     store,
     head,
     validators,
@@ -80,6 +87,7 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
   const server = await serveRpc([service], dependencies.addresses, transport);
   const node = ingests ? connectNode(config, log, metrics) : undefined;
   const common = {
+    health,
     store,
     head,
     validators,
@@ -94,20 +102,26 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
     },
   };
   const work =
-    node === undefined ? followTables(common) : ingest({ ...common, fence, config, node, metrics });
+    node === undefined
+      ? followTables(common)
+      : ingest({ ...common, fence, config, node, metrics, signal: writing.signal });
+  const readiness = () => {
+    const reason =
+      (ingests ? fence.notReadyReason : '') ||
+      hindrance ||
+      health.reason() ||
+      (head.last === undefined ? 'no block is indexed yet' : '');
+    return { ready: reason === '', reason };
+  };
   server.setServing(true);
+  server.showReadiness('block', readiness);
   return {
     address: server.address,
     service,
     head,
     chain_id: () => chain_id,
-    readiness: () => {
-      const reason =
-        (ingests ? fence.notReadyReason : '') ||
-        hindrance ||
-        (head.last === undefined ? 'no block is indexed yet' : '');
-      return { ready: reason === '', reason };
-    },
+    readiness,
+    stopWriting: () => writing.abort(),
     stop: stopAll([
       () => closeNode(node),
       () => server.close(config.SHUTDOWN_GRACE_MS),

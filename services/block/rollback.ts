@@ -1,4 +1,5 @@
 import { fetchCometBlock } from '../common/chain/comet.js';
+import { TryAgainError } from '../common/errors.js';
 import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
 import type { Metrics } from '../common/metrics.js';
@@ -71,7 +72,7 @@ export async function handleRollback(options: RollbackOptions): Promise<boolean>
   const from = head.last?.height ?? 0;
   if (common === 'out of sight') {
     metrics.problems.inc({ service: 'block', kind: 'fork_below_node' });
-    throw new Error(
+    throw new TryAgainError(
       `the chain was rolled back to below block ${nodeRange().first}, the first that the node has: give a URL of a node with a longer past, or begin anew on empty tables`,
     );
   }

@@ -9,6 +9,7 @@ import { checkPage } from '../common/page/check.js';
 import { densePage } from '../common/page/dense.js';
 import type { CallContext } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
+import type { WriterHealth } from '../common/writer-health.js';
 import type { Head } from './head.js';
 import type { BlockStore, HeaderRow } from './store.js';
 import { streamBlocks, streamTraces } from './stream.js';
@@ -21,6 +22,8 @@ export interface BlockRpcOptions extends HandlerEnvironment {
   readonly validators: Validators;
   readonly chain_id: () => string;
   readonly vm_type: string;
+  /** Told whether streams can be read from the tables; undefined where another process writes them. */
+  readonly health: WriterHealth | undefined;
   /** Whether this rollup is traced at all. */
   readonly traces: boolean;
   /** Ends the streams when the service stops, so that nobody waits for them. */
@@ -55,6 +58,19 @@ export function blockService(options: BlockRpcOptions): ServedService {
     const known = head.headers(from, to);
     return known === undefined ? store.headers(from, to, forward(call)) : [...known];
   };
+
+  /** The same stream. Consumers stand still while it fails, and cannot put the tables right. */
+  async function* watched<T>(stream: AsyncIterable<T>, part: string): AsyncGenerator<T> {
+    try {
+      for await (const item of stream) {
+        options.health?.succeeded(part);
+        yield item;
+      }
+    } catch (error) {
+      options.health?.failed(part, error);
+      throw error;
+    }
+  }
 
   const implementation: BlockServiceServer = {
     ...timeHandlers(options),
@@ -109,15 +125,16 @@ export function blockService(options: BlockRpcOptions): ServedService {
     }),
 
     streamBlocks: streaming(options, async function* (request, { signal }) {
-      for await (const blocks of streamBlocks(store, head, request, AbortSignal.any([signal, stopping]))) {
+      const stream = streamBlocks(store, head, request, AbortSignal.any([signal, stopping]));
+      for await (const blocks of watched(stream, `reading blocks from ${request.from_height} on`))
         yield { blocks, head_height: head.last?.height ?? 0 };
-      }
     }),
 
     streamTraces: streaming(options, async function* ({ from_height }, { signal }) {
       if (!options.traces) throw unimplemented('this rollup is not traced');
       const ended = AbortSignal.any([signal, stopping]);
-      for await (const traces of streamTraces(store, head, from_height, ended)) yield { traces };
+      const stream = streamTraces(store, head, from_height, ended);
+      for await (const traces of watched(stream, `reading traces from ${from_height} on`)) yield { traces };
     }),
 
     watchHead: streaming(options, async function* (_, { signal }) {

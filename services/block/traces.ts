@@ -8,6 +8,7 @@ import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
 import type { Metrics } from '../common/metrics.js';
 import type { Mutex } from '../common/mutex.js';
+import type { WriterHealth } from '../common/writer-health.js';
 import type { Head } from './head.js';
 import type { BlockStore, HeaderRow, TraceRow } from './store.js';
 
@@ -27,6 +28,7 @@ export interface TraceOptions {
   readonly head: Head;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly health: WriterHealth;
   readonly signal: AbortSignal;
   readonly mutex: Mutex;
   /** Blocks that are traced at once. */
@@ -46,14 +48,18 @@ class TracingOff extends Error {
   override name = 'TracingOff';
 }
 
+/** What fails, as it is told. */
+const writingTraces = 'writing traces';
+
 /** Follows the blocks with their traces until the signal. */
 export async function followTraces(options: TraceOptions): Promise<void> {
-  const { head, log, signal, metrics } = options;
+  const { head, log, signal, metrics, health } = options;
   let failures = 0;
   while (!signal.aborted) {
     try {
       await traceNext(options);
       failures = 0;
+      health.succeeded(writingTraces);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof TracingOff) {
@@ -62,6 +68,7 @@ export async function followTraces(options: TraceOptions): Promise<void> {
         continue;
       }
       metrics.problems.inc({ service: 'block', kind: 'traces' });
+      health.failed(writingTraces, error);
       log.error(
         { err: error, height: head.trace_height },
         `tracing failed, will be tried again: ${messageOf(error)}`,

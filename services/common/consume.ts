@@ -6,6 +6,7 @@ import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
 import { callRpc, streamRpc } from './rpc/client.js';
 import { Superseded } from './writer/fence.js';
+import type { WriterHealth } from './writer-health.js';
 
 /*
  * The loop of every service that indexes blocks. What holds at any moment:
@@ -49,9 +50,13 @@ export interface ConsumeOptions {
   readonly signal: AbortSignal;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly health: WriterHealth;
   /** Told after each batch: the new cursor and how far the block service is. */
   readonly onProgress?: (cursor: Cursor, head_height: number) => void;
 }
+
+/** What fails, as it is told. */
+const writingBlocks = 'writing blocks';
 
 /** Waits between attempts, in milliseconds: grows by doubling, with jitter. */
 const [shortestWait, longestWait] = [100, 10_000];
@@ -61,7 +66,7 @@ export async function consume<Prepared>(
   consumer: Consumer<Prepared>,
   options: ConsumeOptions,
 ): Promise<void> {
-  const { signal, log, metrics } = options;
+  const { signal, log, metrics, health } = options;
   let wait = shortestWait;
   while (!signal.aborted) {
     try {
@@ -69,6 +74,7 @@ export async function consume<Prepared>(
       log.info({ height: cursor?.height ?? 0 }, 'following the block service');
       await follow(consumer, cursor, options, () => {
         wait = shortestWait;
+        health.succeeded(writingBlocks);
       });
     } catch (error) {
       // Who holds the fence has been told.
@@ -77,6 +83,7 @@ export async function consume<Prepared>(
         if (await unwound(consumer, options)) continue;
       } else {
         metrics.problems.inc({ service: consumer.name, kind: 'consume' });
+        health.failed(writingBlocks, error);
         log.warn({ err: error, retry_ms: wait }, `the stream of blocks broke: ${messageOf(error)}`);
       }
     }
@@ -191,6 +198,7 @@ async function unwound<Prepared>(consumer: Consumer<Prepared>, options: ConsumeO
     return await unwindToCommon(consumer, options);
   } catch (failure) {
     options.metrics.problems.inc({ service: consumer.name, kind: 'unwind' });
+    options.health.failed(writingBlocks, failure);
     options.log.warn({ err: failure }, `unwinding failed, will be tried again: ${messageOf(failure)}`);
     return false;
   }

@@ -7,6 +7,7 @@ import type { Metrics } from './metrics.js';
 import type { GenerationTables, RebuildableService } from './reindex/tables.js';
 import type { ServedService } from './rpc/server.js';
 import type { ServiceDependencies } from './service.js';
+import type { WriterHealth } from './writer-health.js';
 
 /** What every service that consumes blocks is told. */
 export interface ConsumerConfig {
@@ -19,6 +20,7 @@ export interface ConsumerConfig {
   readonly REINDEX_KEEP_MS: number;
   readonly WRITER_LEASE_MS: number;
   readonly SHUTDOWN_GRACE_MS: number;
+  readonly WRITER_PATIENCE_MS: number;
 }
 
 /** What a service that consumes blocks is started with. */
@@ -38,6 +40,8 @@ export interface TablesOptions<Config> {
   readonly jsonRpc: Endpoints;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Told of every write that fails or works. */
+  readonly health: WriterHealth;
   readonly fault?: FaultPoint | undefined;
 }
 

@@ -1,4 +1,5 @@
 import { asInteger, asOneOf, asText, type Settings } from './config.js';
+import { writerSettings } from './settings.js';
 
 /** What every service that consumes blocks is told. @param grpc_port where its gRPC is unless told otherwise. */
 export const consumerSettings = (grpc_port: number) =>
@@ -18,4 +19,5 @@ export const consumerSettings = (grpc_port: number) =>
       default: '127.0.0.1:7001',
       parse: asText,
     },
+    ...writerSettings,
   }) satisfies Settings;

@@ -33,6 +33,11 @@ export class TryAgainError extends Error {
   override name = 'TryAgainError';
 }
 
+/** This process cannot go on, whatever it tries: it stops and ends with code 75, so that its supervisor starts another one. */
+export class FatalError extends Error {
+  override name = 'FatalError';
+}
+
 /**
  * The account of ClickHouse has not been granted what a statement needs, which the message names. A command prints that; a
  * service tries again, since an administrator may grant it meanwhile.

@@ -3,6 +3,7 @@ import type { BlockServiceClient } from './gen/indexer/block/v1/block.js';
 import { sleep } from './lifecycle.js';
 import type { Log } from './log.js';
 import { callRpc } from './rpc/client.js';
+import type { WriterHealth } from './writer-health.js';
 
 /** How often the block service is asked what it follows, in milliseconds. */
 const ask_ms = 250;
@@ -13,6 +14,7 @@ export interface JoinOptions {
   /** Ties the service's tables to the chain. @throws UserError when they hold another one. */
   readonly claim: (chain_id: string, vm_type: string) => Promise<void>;
   readonly log: Log;
+  readonly health: WriterHealth;
   readonly signal: AbortSignal;
   /** Told what keeps the service from its work. */
   readonly onHindrance: (reason: string) => void;
@@ -60,6 +62,7 @@ async function joinChain(options: JoinOptions): Promise<void> {
       onHindrance('the block service does not know its chain yet');
     } catch (error) {
       if (error instanceof UserError || signal.aborted) throw error;
+      options.health.failed('tying the tables to the chain', error);
       onHindrance(`the block service or the database does not answer: ${messageOf(error)}`);
       if (attempt % 40 === 4) log.warn({ err: error }, `waiting for the block service: ${messageOf(error)}`);
     }

@@ -9,6 +9,8 @@ export interface Stoppable {
 
 /** A program that may go on for a while after the signal, for callers that have not heard of it. */
 export interface Drainable extends Stoppable {
+  /** Begins to end what writes, before anything drains: a successor waits for it. The stop waits until it has ended. */
+  readonly stopWriting?: (() => void) | undefined;
   /** Says to whoever asks that it is not ready any more, and goes on serving. */
   readonly drain?: () => void;
   /** How long it goes on, in milliseconds. */
@@ -68,6 +70,8 @@ export async function runUntilSignal(
     again.abort();
     wake();
   };
+  // Rejections that nobody handles come here as well.
+  process.on('uncaughtException', onFatal);
   const failed = (error: unknown): never => {
     if (error instanceof UserError) process.stderr.write(`${messageOf(error)}\n`);
     else log.fatal({ err: error }, messageOf(error));
@@ -79,6 +83,7 @@ export async function runUntilSignal(
     return failed(error);
   });
   await ended;
+  running.stopWriting?.();
   running.drain?.();
   await sleep(running.drain_ms ?? 0, again.signal);
   setTimeout(

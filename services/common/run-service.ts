@@ -66,6 +66,7 @@ export async function runService<Config extends ServiceConfig>(
       readiness = running.readiness;
       log.info({ grpc: running.address, ops: ops.port }, `the ${name} service is up`);
       return {
+        stopWriting: running.stopWriting,
         drain_ms: config.DRAIN_MS,
         grace_ms: config.SHUTDOWN_GRACE_MS,
         drain: () => {

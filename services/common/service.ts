@@ -22,6 +22,8 @@ export interface ServiceDependencies<Config> {
 
 /** A running service. */
 export interface ServiceProcess extends Stoppable {
+  /** Begins to end what writes its tables; calls are still answered. A stop does both. */
+  readonly stopWriting?: () => void;
   /** For callers in the same process. */
   readonly service: ServedService;
   /** Where gRPC listens, with the real port. */

@@ -84,6 +84,15 @@ export const tableSettings = {
   },
 } satisfies Settings;
 
+/** What every program that writes tables of the chain is told. */
+export const writerSettings = {
+  WRITER_PATIENCE_MS: {
+    doc: 'How long writing the tables may fail without pause, in milliseconds, before the process ends with code 75 to be started again; 0 for ever. Only failures count that waiting does not mend: not a node, another service or a database that is away, and not a full disk.',
+    default: '120000',
+    parse: asInteger(0, 86_400_000),
+  },
+} satisfies Settings;
+
 /** Which chain this is. */
 export const chainSettings = {
   CHAIN_ID: {
@@ -149,7 +158,7 @@ export const serverSettings = {
     parse: asInteger(0, 600_000),
   },
   DRAIN_MS: {
-    doc: 'How long new calls are still answered after SIGTERM, in milliseconds, while /readyz and the health check say that the process is not ready: until the last caller has heard of it.',
+    doc: 'How long new calls are still answered after SIGTERM, in milliseconds, while /readyz and the health check say that the process is not ready: until the last caller has heard of it. Writing tables stops at once.',
     default: '0',
     parse: asInteger(0, 600_000),
   },

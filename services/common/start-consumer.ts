@@ -15,7 +15,9 @@ import { connectRpc } from './rpc/client.js';
 import { serveRpc } from './rpc/server.js';
 import { plainTransport } from './rpc/transport.js';
 import type { ServiceProcess } from './service.js';
+import { childOf } from './signal.js';
 import { startTogether } from './start-together.js';
+import { createWriterHealth } from './writer-health.js';
 
 /**
  * Starts a service that consumes blocks: the gRPC API, and in the roles `all` and `ingest` the indexer. When
@@ -35,6 +37,7 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
   const stopping = new AbortController();
   const { signal } = stopping;
   setMaxListeners(0, signal); // every request under way listens to it
+  const writing = childOf(signal);
   return startTogether(async (stops) => {
     const urls = kind.node(config);
     const options = { log, metrics, timeout_ms: config.NODE_TIMEOUT_MS, connections: urls.connections };
@@ -48,8 +51,11 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
 
     stops.push(async () => stopping.abort());
     let lookHindrance = 'the tables have not been looked at yet';
+    const health = createWriterHealth({
+      ...{ service: kind.name, metrics, onFatal, patience_ms: config.WRITER_PATIENCE_MS },
+    });
     const generations = await openGenerations({
-      service: kind.tables({ config, blocks, rest, jsonRpc, log, metrics, fault }),
+      service: kind.tables({ config, blocks, rest, jsonRpc, log, metrics, health, fault }),
       database,
       log,
       metrics,
@@ -59,7 +65,8 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
       keep_ms: config.REINDEX_KEEP_MS,
       lease_ms: config.WRITER_LEASE_MS,
       onSuperseded: onFatal,
-      signal,
+      // What only serves follows the tables as long as it answers calls.
+      signal: ingests ? writing.signal : signal,
       onLook: (reason) => {
         lookHindrance = reason;
       },
@@ -81,11 +88,16 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
       await work;
     });
     const hindrance = (): string =>
-      ingests ? generations.notReadyReason() || current().hindrance() : lookHindrance;
+      ingests ? generations.notReadyReason() || current().hindrance() || health.reason() : lookHindrance;
+    const readiness = () => ({ ready: hindrance() === '', reason: hindrance() });
+    server.showReadiness(kind.name, readiness);
     return {
       service,
       address: server.address,
-      readiness: () => ({ ready: hindrance() === '', reason: hindrance() }),
+      stopWriting: () => {
+        if (ingests) writing.abort();
+      },
+      readiness,
     };
   });
 }

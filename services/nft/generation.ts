@@ -4,6 +4,7 @@ import type { ConsumerTables, TablesOptions } from '../common/consumer-service.j
 import { packageRoot } from '../common/paths.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import { callRpc } from '../common/rpc/client.js';
+import { onlyInUse } from '../common/writer-health.js';
 import type { NftConfig } from './config.js';
 import { earlierIn } from './enrich/earlier.js';
 import { evmSource } from './enrich/evm.js';
@@ -78,6 +79,7 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
         database: writer,
         name: () => (isInUse() ? 'nft' : 'nft_rebuild'),
         ...{ blocks, index, store, source: sourceOf(options), earlier, log, metrics, signal },
+        health: onlyInUse(options.health, isInUse),
         onAsked: (height, generation) => {
           asked = { height, generation };
         },

@@ -3,6 +3,7 @@ import { readMigrations } from '../common/clickhouse/migrate.js';
 import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
 import { packageRoot } from '../common/paths.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
+import { onlyInUse } from '../common/writer-health.js';
 import type { RichlistConfig } from './config.js';
 import { ingest } from './ingest/ingest.js';
 import { createNaming } from './ingest/names.js';
@@ -49,6 +50,7 @@ function openRichlistTables(
       name: () => (isInUse() ? 'richlist' : 'richlist_rebuild'),
       database: writer,
       ...{ config, blocks, store, tables, jsonRpc, log, metrics, signal },
+      health: onlyInUse(options.health, isInUse),
       nameTokens: createNaming({
         ...{ rest, log, metrics, signal },
         ...{ patience_ms: config.NODE_TIMEOUT_MS * 3, pause_ms: 0 },

@@ -3,6 +3,7 @@ import { readMigrations, type Target } from '../common/clickhouse/migrate.js';
 import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
 import { packageRoot } from '../common/paths.js';
 import type { CopyPlan, OpenOptions, RebuildableService } from '../common/reindex/tables.js';
+import { onlyInUse } from '../common/writer-health.js';
 import type { TxConfig } from './config.js';
 import { ingest } from './ingest/ingest.js';
 import { askEarlierFirst, resolveStoresFrom } from './ingest/stores.js';
@@ -34,7 +35,7 @@ export function rebuildableTx(options: TablesOptions<TxConfig>): RebuildableServ
 }
 
 function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTables>): TxTables {
-  const { config, blocks, rest, log, metrics } = options;
+  const { config, blocks, rest, log, metrics, health } = options;
   const { target, database, writer, isInUse, signal } = opened;
   const [tables, head] = [tablesOf(target), createHead()];
   const look = lookOf(database, tables, head);
@@ -89,6 +90,7 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
         head,
         log,
         metrics,
+        health: onlyInUse(health, isInUse),
         signal,
         onHindrance: (reason) => {
           hindrance = reason;

@@ -17,6 +17,7 @@ const namespace = 'rollups';
 const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/scoringprograms.vip.weft.dev';
 const programs = `/apis/vip.weft.dev/v1alpha1/namespaces/${namespace}/scoringprograms`;
 const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+const statefulSets = `/apis/apps/v1/namespaces/${namespace}/statefulsets`;
 
 const program = {
   bridgeId: 5,
@@ -51,6 +52,11 @@ describe('T2: a release, where pods only pretend', function () {
   const waiting = ['--namespace', namespace, '--wait', '--timeout', '2m'];
   const values = (...files: string[]) => files.flatMap((file) => ['--values', file]);
   const get = async (path: string) => (await ask(plane, 'GET', path)).body;
+  /** Everything that has pods, but for Jobs. */
+  const workloads = async () => [...(await get(deployments)).items, ...(await get(statefulSets)).items];
+  const namesOf = (items: { metadata: { name: string } }[]): string[] =>
+    items.map(({ metadata }) => metadata.name).sort();
+  const writers = ['block', 'nft', 'richlist', 'tx'].map((name) => `weft-${name}-ingest`);
 
   before(async () => {
     plane = await controlPlane();
@@ -73,7 +79,7 @@ describe('T2: a release, where pods only pretend', function () {
     const notes = await succeed('install', 'weft', previous.path, ...waiting, ...values(minimal, first));
     assert.match(notes, /helm -n rollups test weft/);
     assert.match(notes, /describe scoringprogram main/);
-    const { items } = await get(deployments);
+    const items = await workloads();
     assert.equal(items.length, 10);
     for (const { metadata, spec, status } of items)
       assert.equal(status.availableReplicas, spec.replicas, metadata.name);
@@ -110,8 +116,20 @@ describe('T2: a release, where pods only pretend', function () {
     assert.equal(main.metadata.uid, uid);
     assert.equal(main.spec.stopAtStage, 9);
     assert.equal(main.spec.finalize.approvedStage, 7);
-    const { items } = await get(deployments);
-    for (const { spec } of items) assert.match(spec.template.spec.containers[0].image, /:0\.1\.0$/);
+    const had = previous.writers === 'Deployment';
+    for (const { metadata, spec } of (await get(statefulSets)).items) {
+      // Where Deployments wrote before, their pods have to be gone first.
+      const [first] = spec.template.spec.initContainers ?? [];
+      const waits = first?.name === 'wait-for-deployment' ? first.args : undefined;
+      assert.deepEqual(waits, had ? ['--eval', 'setTimeout(() => {}, 40_000)'] : undefined, metadata.name);
+    }
+    assert.deepEqual(namesOf((await get(statefulSets)).items), writers);
+    assert.deepEqual(
+      namesOf((await get(deployments)).items).filter((name) => name.endsWith('-ingest')),
+      [],
+    );
+    for (const { spec } of await workloads())
+      assert.match(spec.template.spec.containers[0].image, /:0\.1\.0$/);
     const crd = await get(crdPath);
     assert.equal(crd.metadata.labels['helm.sh/chart'], 'weft-0.1.0');
   });
@@ -133,8 +151,13 @@ describe('T2: a release, where pods only pretend', function () {
 
   it('is rolled back to its first revision, and loses no program', async () => {
     await succeed('rollback', 'weft', '1', ...waiting);
-    const { items } = await get(deployments);
+    const items = await workloads();
     assert.equal(items.length, 10);
+    const { items: writing } = await get(previous.writers === 'Deployment' ? deployments : statefulSets);
+    assert.deepEqual(
+      namesOf(writing).filter((name) => name.endsWith('-ingest')),
+      writers,
+    );
     for (const { metadata, spec, status } of items) {
       assert.ok(spec.template.spec.containers[0].image.endsWith(`:${previous.appVersion}`), metadata.name);
       assert.equal(status.availableReplicas, spec.replicas, metadata.name);
@@ -150,6 +173,35 @@ describe('T2: a release, where pods only pretend', function () {
     await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first));
     await runHook('programs');
     assert.equal((await get(`${programs}/main`)).metadata.uid, uid);
+    // Nobody waits for Deployments that are gone.
+    await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first));
+    const { items } = await get(statefulSets);
+    assert.deepEqual(namesOf(items), writers);
+    for (const { spec } of items) assert.equal(spec.template.spec.initContainers, undefined);
+  });
+
+  it('starts a writer only after the one before is gone', async () => {
+    const pod = `/api/v1/namespaces/${namespace}/pods/weft-tx-ingest-0`;
+    const before = (await get(pod)).metadata.uid;
+    const kept = { metadata: { finalizers: ['example.org/kept'] } };
+    await ask(plane, 'PATCH', pod, kept, 'application/merge-patch+json');
+    await ask(plane, 'DELETE', pod);
+    await eventually(async () => (await get(pod)).metadata.deletionTimestamp !== undefined, 'the pod to end');
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const selector = encodeURIComponent('app.kubernetes.io/component=tx-ingest');
+    const { items } = await get(`/api/v1/namespaces/${namespace}/pods?labelSelector=${selector}`);
+    assert.deepEqual(namesOf(items), ['weft-tx-ingest-0']);
+    assert.equal(items[0].metadata.uid, before);
+    const freed = { metadata: { finalizers: [] } };
+    await ask(plane, 'PATCH', pod, freed, 'application/merge-patch+json');
+    await eventually(
+      async () => {
+        const { metadata, status } = await get(pod);
+        return metadata !== undefined && metadata.uid !== before && status.phase === 'Running';
+      },
+      'another pod',
+      60_000,
+    );
   });
 
   it('is rendered also for who has no rights beyond a namespace', async () => {
@@ -195,11 +247,11 @@ describe('T2: a release, where pods only pretend', function () {
     const paused = ['--set', 'services.tx.ingest.replicas=0,services.block.ingest.replicas=0'];
     const notes = await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first), ...paused);
     assert.match(notes, /Paused, with 0 replicas: block-ingest, tx-ingest/);
-    assert.equal((await get(`${deployments}/weft-tx-ingest`)).spec.replicas, 0);
+    assert.equal((await get(`${statefulSets}/weft-tx-ingest`)).spec.replicas, 0);
     assert.equal((await get(`${deployments}/weft-tx`)).status.availableReplicas, 2);
     await succeed('test', 'weft', '--namespace', namespace, '--timeout', '1m');
     await succeed('upgrade', 'weft', chart, ...waiting, ...values(minimal, first));
-    assert.equal((await get(`${deployments}/weft-tx-ingest`)).status.availableReplicas, 1);
+    assert.equal((await get(`${statefulSets}/weft-tx-ingest`)).status.availableReplicas, 1);
   });
 
   it('has a second one beside it, to which the custom resource does not belong', async () => {

@@ -95,6 +95,17 @@ describe('block service', () => {
     });
   }
 
+  it('streams what it has, and writes nothing more, once it is told to stop writing', async () => {
+    const node = await startNode({ recording: 'evm', tip: 20 });
+    const block = await start(node);
+    await block.reaches(20);
+    block.service.stopWriting?.();
+    node.advance(5);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    assert.equal(block.service.head.last?.height, 20);
+    assert.equal((await streamed(block, 20)).length, 20);
+  });
+
   it('gives the same material whether it comes from memory or from the tables', async () => {
     const node = await startNode({ recording: 'move' });
     const prefix = uniquePrefix();

@@ -97,6 +97,18 @@ describe('the tx service', function () {
     );
   };
 
+  it('answers calls, and writes nothing more, once it is told to stop writing', async () => {
+    const blocks = await source();
+    blocks.grow(12);
+    const { tx, client, stop } = await start(blocks);
+    await reaches(client, 12);
+    tx.stopWriting?.();
+    blocks.grow(5);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    assert.equal((await statusOf(client)).height, 12);
+    await stop();
+  });
+
   it('follows the block service, over broken streams and restarts', async () => {
     const blocks = await source();
     const env = { CLICKHOUSE_DATABASE: uniquePrefix() };

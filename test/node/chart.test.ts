@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { packageRoot } from '../../services/common/paths.js';
 import { type Anvil, startAnvil } from '../../tools/dev/anvil.js';
 import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
 import { readFacts } from '../support/facts.js';
 import { connectionSuite } from '../support/node/connection-suite.js';
 import { type Forwarded, forward } from '../support/node/forward.js';
@@ -17,6 +18,8 @@ import { hostAddress } from '../support/node/network.js';
 import { type Node, startNode } from '../support/node/node.js';
 import { program, run } from '../support/node/programs.js';
 import { deployKind, plainContract } from '../support/score-contract.js';
+import { startStack } from '../support/stack.js';
+import { tableDigests } from '../support/table-digests.js';
 
 /** The first stage lies in the recording. */
 const [start, interval] = [Date.UTC(2026, 10, 21, 9, 18) / 1000, 130];
@@ -266,6 +269,67 @@ describe('the chart on a real node', function () {
       assert.equal(await totalOfTxs(), early.length);
       await kubectl('get', 'scoringprogram', 'points');
     });
+
+  it('fails no request, and no table, while the pods of all writers are deleted under load', async () => {
+    const writers = ['block', 'tx', 'nft', 'richlist'].map((name) => `${release}-weft-${name}-ingest`);
+    const uids = async (): Promise<string[]> =>
+      Promise.all(
+        writers.map((name) => kubectl('get', 'pod', `${name}-0`, '-o', 'jsonpath={.metadata.uid}')),
+      );
+    const before = await uids();
+    // Blocks with txs come all the while; the rest of the recording is for the next test.
+    const most = Math.floor((half + facts.height) / 2);
+    const growing = setInterval(() => replay.setTip(Math.min(most, replay.tip() + 1)), 1_000);
+    try {
+      const answers = await answersDuring(async () => {
+        for (const name of writers) {
+          await kubectl('delete', 'pod', `${name}-0`, '--wait=false');
+          await new Promise((resolve) => setTimeout(resolve, 3_000));
+        }
+        // Once more, all at once: also those that have just begun.
+        await Promise.all(
+          writers.map((name) => kubectl('delete', 'pod', `${name}-0`, '--wait=false', '--ignore-not-found')),
+        );
+        await Promise.all(
+          writers.map((name) => kubectl('rollout', 'status', `statefulset/${name}`, '--timeout=180s')),
+        );
+      });
+      assert.deepEqual(Object.keys(answers), ['200'], JSON.stringify(answers));
+    } finally {
+      clearInterval(growing);
+    }
+    const after = await uids();
+    for (const [index, uid] of before.entries()) assert.notEqual(after[index], uid, writers[index]);
+    replay.setTip(most);
+    const stands = async (): Promise<Record<string, unknown>> => {
+      const { height, internal_tx_height, rich_list_height } = (await get('/status')).body as Record<
+        string,
+        unknown
+      >;
+      return { height, internal_tx_height, rich_list_height };
+    };
+    const all = { height: most, internal_tx_height: most, rich_list_height: most };
+    await eventually(async () => isDeepStrictEqual(await stands(), all), 'all blocks', 120_000);
+
+    // The same chain, indexed by one process without a disturbance.
+    const clean = uniquePrefix();
+    const stack = await startStack(replay, { env: { CLICKHOUSE_DATABASE: clean } });
+    try {
+      await stack.reaches(most, true);
+      await stack.knowsNfts(most);
+      const database = await testDatabase();
+      const expected = await tableDigests(database, clean);
+      assert.ok(Object.keys(expected).length > 30);
+      // Names and uris are learnt beside the blocks.
+      await eventually(
+        async () => isDeepStrictEqual(await tableDigests(database, 'weft'), expected),
+        'the same tables',
+        60_000,
+      ).catch(async () => assert.deepEqual(await tableDigests(database, 'weft'), expected));
+    } finally {
+      await stack.stop();
+    }
+  });
 
   connectionSuite(() => ({
     kubectl: node.kubectl,

@@ -38,6 +38,9 @@ await runUntilSignal(createLog('info', 2), async (signal, onFatal) => {
     'fatal while draining': 60_000,
   };
   return {
+    stopWriting: () => {
+      if (behaviour === 'short drain') say('stops writing');
+    },
     drain: () => {
       if (behaviour !== undefined && behaviour in drains) say('draining');
       // Timers of one process run in the order of their times, however late: this one before the end of the drain.

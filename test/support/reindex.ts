@@ -50,7 +50,7 @@ export async function tableContents(
 /** The databases and tables that a service has, its control tables left out. */
 export async function generationsOf(database: Database, base: string): Promise<string[]> {
   const rows = await database.rows<{ database: string }>(
-    `SELECT DISTINCT database FROM system.tables WHERE startsWith(database, {base:String}) AND NOT startsWith(name, 'generation') ORDER BY database`,
+    `SELECT DISTINCT database FROM system.tables WHERE startsWith(database, {base:String}) AND NOT startsWith(name, 'generation') AND NOT startsWith(name, 'writer') ORDER BY database`,
     { base },
     look,
   );

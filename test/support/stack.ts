@@ -7,6 +7,7 @@ import type { Database } from '../../services/common/clickhouse/database.js';
 import { loadSettings } from '../../services/common/config.js';
 import { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
+import type { OnFatal } from '../../services/common/lifecycle.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics, type Metrics } from '../../services/common/metrics.js';
 import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
@@ -34,6 +35,8 @@ export interface Stack {
   /** A client of the nft service. */
   readonly nft: NftServiceClient;
   readonly tx: ServiceProcess;
+  readonly nftService: ServiceProcess;
+  readonly richlistService: ServiceProcess;
   /** A client of the richlist service. */
   readonly richlist: RichlistServiceClient;
   readonly metrics: Metrics;
@@ -51,6 +54,7 @@ export interface StackOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly database?: Database;
   readonly fault?: (point: string) => void | Promise<void>;
+  readonly onFatal?: OnFatal;
 }
 
 /** Starts every service on tables of its own. */
@@ -68,7 +72,10 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
     ...options.env,
   };
   const metrics = createMetrics();
-  const shared = { database: options.database ?? (await testDatabase()), log: createLog('silent'), metrics };
+  const shared = {
+    ...{ database: options.database ?? (await testDatabase()), log: createLog('silent'), metrics },
+    ...(options.onFatal === undefined ? {} : { onFatal: options.onFatal }),
+  };
   const fault = options.fault === undefined ? {} : { fault: options.fault };
   const block = await startBlock({
     ...shared,
@@ -110,6 +117,8 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
     addresses: { tx: tx.address, nft: local('nft'), richlist: local('richlist') },
     nft: nftClient,
     tx,
+    nftService: nft,
+    richlistService: richlist,
     richlist: connectLocal<RichlistServiceClient>(richlist.service),
     metrics,
     get,

@@ -16,7 +16,11 @@ import { eventually } from '../support/block.js';
 
 const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1));
 
-const environment = { log: createLog('silent'), metrics: createMetrics() };
+const environment = {
+  log: createLog('silent'),
+  metrics: createMetrics(),
+  health: { succeeded: () => {}, failed: () => {}, reason: () => '' },
+};
 
 /** Block `height` of a chain that a letter tells apart. */
 const block = (height: number, chain = 'a'): RawBlock => ({

@@ -40,12 +40,15 @@ describe('a program that runs until a signal', () => {
     });
   }
 
-  it('says first that it is not ready any more, and stops only after the time it is given', async () => {
+  it('stops writing first, says that it is not ready any more, and stops only after the time it is given', async () => {
     const { code, said } = await run('short drain', 'SIGTERM');
     // The program's own timer says that the time was over: no clock of this process does, which the machine may hold up.
     assert.deepEqual(
       [code, said],
-      [0, ['starting', 'up', 'draining', 'still draining', 'second stopped', 'first stopped']],
+      [
+        0,
+        ['starting', 'up', 'stops writing', 'draining', 'still draining', 'second stopped', 'first stopped'],
+      ],
     );
   });
 

@@ -10,6 +10,7 @@ import {
 } from '../../services/scoring-operator/kubernetes/lease.js';
 import { createQueue } from '../../services/scoring-operator/kubernetes/queue.js';
 import { toSeconds } from '../../services/scoring-operator/operator/duration.js';
+import { eventually } from '../support/block.js';
 
 const log = createLog('silent');
 const times = { duration_ms: 200, renew_deadline_ms: 120, retry_ms: 20 };
@@ -80,8 +81,10 @@ describe('a Lease', () => {
 
   it('is kept by renewing it, and given back for the next', async () => {
     const { api, record } = leaseServer();
-    const first = await acquireLease(options(api, 'first'));
-    assert.equal(await acquireLease(options(api, 'second'), 1_300), undefined);
+    // It may stand still for longer on a busy machine than it is otherwise held here.
+    const held = { duration_ms: 1_000, renew_deadline_ms: 900, retry_ms: 20 };
+    const first = await acquireLease({ ...options(api, 'first'), times: held });
+    assert.equal(await acquireLease({ ...options(api, 'second'), times: held }, 1_300), undefined);
     assert.equal(first?.lost.aborted, false);
     await first?.release();
     const second = await acquireLease(options(api, 'second'), 100);
@@ -94,13 +97,10 @@ describe('a Lease', () => {
     const { api, state } = leaseServer();
     const first = await acquireLease(options(api, 'first'));
     state.isAway = true;
-    const started = performance.now();
-    while (!first?.lost.aborted) {
-      assert.ok(performance.now() - started < 400, 'it is still held');
-      await sleep(5);
-    }
-    assert.ok(performance.now() - started < times.duration_ms + 50);
-    await first.release();
+    // Timers run in the order of their times, however late: no load of the machine changes that.
+    await sleep(times.duration_ms + 50, first?.lost);
+    assert.equal(first?.lost.aborted, true, 'it is still held');
+    await first?.release();
   });
 
   it('is lost to one that took it over', async () => {
@@ -168,11 +168,12 @@ describe('the queue of reconciliations', () => {
     });
     queue.add('bad');
     queue.add('good');
-    await sleep(300);
+    await eventually(() => at.length > 4, 'the fifth failure');
     await queue.stop();
     const gaps = at.slice(1).map((time, index) => time - (at[index] as number));
-    assert.ok(gaps.length >= 3 && gaps.length <= 7, String(gaps));
-    assert.ok((gaps[0] as number) < (gaps[2] as number), String(gaps));
+    // At least so long, less a fifth and what clocks round; a busy machine may make any of them longer.
+    for (const [index, least] of [15, 31, 47, 47].entries())
+      assert.ok((gaps[index] as number) >= least, String(gaps));
     assert.ok(others > 5);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ReplayNode, type ReplayOptions, startReplayNode } from '../../tools/replay/node.js';
@@ -181,6 +181,23 @@ describe('replay node: after the end of the recording', () => {
         [[], [], `0x${(evm.last + 30).toString(16)}`],
       );
     }));
+
+  it('goes on when the disk of its state is full, and writes the state once there is room', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'replay-'));
+    const state_path = join(folder, 'state.json');
+    const remembered = (): number => JSON.parse(readFileSync(state_path, 'utf8')).tip;
+    try {
+      await withNode({ tip: 5, state_path }, async (node) => {
+        symlinkSync('/dev/full', `${state_path}.new`); // what is written there finds no room
+        assert.equal(node.advance(), 6);
+        assert.equal(remembered(), 5);
+        assert.equal(node.advance(), 7);
+        assert.equal(remembered(), 7);
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   it('is the same chain in every process, and remembers its height', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'replay-'));

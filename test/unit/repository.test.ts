@@ -15,6 +15,12 @@ function filesBelow(folder: string): string[] {
     .sort();
 }
 
+describe('the package', () => {
+  it('reports its installs to nobody, though @scarf/scarf comes with swagger-ui-dist', () => {
+    assert.deepEqual(JSON.parse(read('package.json')).scarfSettings, { enabled: false });
+  });
+});
+
 describe('what is generated and committed', () => {
   it('is what the protos generate now', function () {
     this.timeout(60_000);

@@ -100,7 +100,9 @@ export const orDefaults = (names: readonly string[]): Readonly<Record<string, Sc
   Object.fromEntries(names.map((name) => [name, orNull(ref(`component.${name}`))]));
 
 /** Of a process of which there must be only one. */
-const ingestProperties = componentWithout('autoscaling', 'pdb', 'strategy', 'topologySpreadConstraints');
+const ingestProperties = componentWithout(
+  ...['autoscaling', 'pdb', 'strategy', 'topologySpreadConstraints', 'drainMs', 'progressDeadlineSeconds'],
+);
 
 /** Of a process that serves no gRPC calls. */
 const httpProperties = componentWithout('maxConnectionAgeMs');

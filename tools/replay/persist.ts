@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Fork } from './chain.js';
 
@@ -24,10 +24,23 @@ export function readState(path: string | undefined, chainId: string): SavedState
   return state;
 }
 
-/** Writes the state file whole or not at all. */
+/** Node's codes for a disk or a quota that is full. */
+const isFull = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/**
+ * Writes the state file whole or not at all. On a full disk the file stays as it is until the next change of the
+ * state: a demo need not end for it.
+ */
 export function writeState(path: string | undefined, state: SavedState): void {
   if (!path) return;
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.new`, JSON.stringify(state));
-  renameSync(`${path}.new`, path);
+  const next = `${path}.new`;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(next, JSON.stringify(state));
+    renameSync(next, path);
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    rmSync(next, { force: true });
+  }
 }

@@ -139,7 +139,15 @@ async function startAll(
 
     const progress = showProgress(screen, clients.block, clients.tx, signal);
     stops.push(() => progress);
-    return { drain: gateway.drain, drain_ms: config.DRAIN_MS, grace_ms: config.SHUTDOWN_GRACE_MS };
+    const stopWriting = (): void => {
+      for (const service of [richlist, nft, tx, block]) service.stopWriting?.();
+    };
+    return {
+      stopWriting,
+      drain: gateway.drain,
+      drain_ms: config.DRAIN_MS,
+      grace_ms: config.SHUTDOWN_GRACE_MS,
+    };
   });
 }
 

@@ -14,6 +14,7 @@ import {
   reindexSettings,
   serverSettings,
   tableSettings,
+  writerSettings,
 } from '../../services/common/settings.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { nftOwnSettings } from '../../services/nft/config.js';
@@ -35,6 +36,7 @@ export const startSettings = {
   ...nodeSettings,
   ...proxySettings,
   ...serverSettings,
+  ...writerSettings,
   ...blockOwnSettings,
   ...txOwnSettings,
   ...nftOwnSettings,

@@ -47,6 +47,24 @@ over those of the service, over the defaults).
 dns:///{{ include "weft.fullname" .root }}-{{ .name }}:{{ .port }}
 {{- end -}}
 
+{{/* How long a component serves new calls after SIGTERM, in milliseconds. What writes has no other pod to send them to. Argument: a component. */}}
+{{- define "weft.drainMs" -}}
+{{ .isOne | ternary 0 .values.drainMs }}
+{{- end -}}
+
+{{/*
+Name of the Deployment or StatefulSet of a component. Kubernetes puts that of a StatefulSet, with a hash, into a label of
+pods, which may have 63 characters: a longer one is cut. Argument: root, name, component.
+*/}}
+{{- define "weft.workloadName" -}}
+{{- $name := printf "%s-%s" (include "weft.fullname" .root) .name -}}
+{{- if and .component.isOne (gt (len $name) 52) -}}
+{{- printf "%s-%s-%s" (include "weft.fullname" .root | trunc (int (sub 46 (len .name))) | trimSuffix "-") (sha256sum $name | trunc 4) .name -}}
+{{- else -}}
+{{- $name -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Whether a component is to have no pod at all. Argument: a component. */}}
 {{- define "weft.isPaused" -}}
 {{- if not (and .scales .values.autoscaling.enabled) -}}

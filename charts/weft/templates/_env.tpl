@@ -67,7 +67,7 @@
 {{- $component := .component -}}
 {{- $values := $component.values -}}
 {{- $isGrpc := ne $component.health "" -}}
-{{- $plain := dict "LOG_LEVEL" $values.logLevel "HOST" $root.Values.listenHost "OPS_PORT" 9090 "DRAIN_MS" $values.drainMs "SHUTDOWN_GRACE_MS" $values.shutdownGraceMs -}}
+{{- $plain := dict "LOG_LEVEL" $values.logLevel "HOST" $root.Values.listenHost "OPS_PORT" 9090 "DRAIN_MS" (include "weft.drainMs" $component | int64) "SHUTDOWN_GRACE_MS" $values.shutdownGraceMs -}}
 {{- if ne $component.service "scoring-operator" -}}
 {{- $_ := set $plain "CHAIN_ID" $root.Values.chain.id -}}
 {{- $_ := set $plain "VM_TYPE" $root.Values.chain.vm -}}

@@ -63,7 +63,7 @@ component), labels, annotations, namespace (`-`: none, for objects of the cluste
 {{- define "weft.metadata" -}}
 {{- $suffix := default .name .suffix -}}
 {{- $annotations := merge (dict) (default (dict) .annotations) .root.Values.commonAnnotations -}}
-name: {{ include "weft.fullname" .root }}{{ with $suffix }}-{{ . }}{{ end }}
+name: {{ default (printf "%s%s" (include "weft.fullname" .root) ($suffix | empty | ternary "" (printf "-%s" $suffix))) .fullname }}
 {{- if ne (default "" .namespace) "-" }}
 namespace: {{ default .root.Release.Namespace .namespace | quote }}
 {{- end }}

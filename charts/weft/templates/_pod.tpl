@@ -41,12 +41,44 @@ httpGet: { port: metrics, path: {{ .path }} }
 {{ toYaml .probe }}
 {{- end -}}
 
+{{/*
+What a writer waits for first, as a list in YAML: that the pod of the Deployment is gone which wrote in earlier versions of
+this chart, where the cluster still has it. Helm deletes it after it has made the StatefulSet, and its pod writes until it
+ends. Where the chart is rendered without a cluster nothing is known of it: see UPGRADING.md. Argument: root, name, component.
+*/}}
+{{- define "weft.waitForDeployment" -}}
+{{- $root := .root -}}
+{{- $values := .component.values -}}
+{{- $seconds := 0 -}}
+{{- if .component.isOne -}}
+{{- with lookup "apps/v1" "Deployment" $root.Release.Namespace (printf "%s-%s" (include "weft.fullname" $root) .name) -}}
+{{- if .spec }}{{ $seconds = add 15 (default 30 .spec.template.spec.terminationGracePeriodSeconds) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- if $seconds }}
+- name: wait-for-deployment
+  image: {{ include "weft.image" $root }}
+  imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+  args: [--eval, "setTimeout(() => {}, {{ $seconds }}_000)"]
+  {{- with $values.resources }}
+  resources:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  securityContext:
+    {{- toYaml $values.securityContext | nindent 4 }}
+{{- else }}
+[]
+{{- end }}
+{{- end -}}
+
 {{/* The pod of a component. Argument: root, name, component, components. */}}
 {{- define "weft.pod" -}}
 {{- $root := .root -}}
 {{- $component := .component -}}
 {{- $values := $component.values -}}
-{{- $grace := add 10 (div (add 999 (int64 $values.drainMs) (int64 $values.shutdownGraceMs)) 1000) -}}
+{{- $drain := include "weft.drainMs" $component | int64 -}}
+{{- /* What writes ends the batch in hand: nothing may cut that short, and its successor waits for it. */ -}}
+{{- $grace := add ($component.isOne | ternary 30 10) (div (add 999 $drain (int64 $values.shutdownGraceMs)) 1000) -}}
 {{- $selector := include "weft.selector" (dict "root" $root "name" .name) -}}
 metadata:
   labels:
@@ -74,10 +106,14 @@ spec:
   {{- end }}
   securityContext:
     {{- toYaml $values.podSecurityContext | nindent 4 }}
-  {{- range $field := list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" "nodeSelector" "tolerations" "affinity" "hostAliases" "dnsConfig" "initContainers" }}
+  {{- range $field := list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" "nodeSelector" "tolerations" "affinity" "hostAliases" "dnsConfig" }}
   {{- with get $values $field }}
   {{- toYaml (dict $field .) | nindent 2 }}
   {{- end }}
+  {{- end }}
+  {{- with concat (include "weft.waitForDeployment" . | fromYamlArray) $values.initContainers }}
+  initContainers:
+    {{- toYaml . | nindent 4 }}
   {{- end }}
   {{- if kindIs "slice" $values.topologySpreadConstraints }}
   {{- with $values.topologySpreadConstraints }}

@@ -76,7 +76,7 @@
 {{- end -}}
 {{- range $name, $component := include "weft.components" . | fromYaml -}}
   {{- $values := $component.values -}}
-  {{- $least := div (add 999 (int64 $values.drainMs) (int64 $values.shutdownGraceMs)) 1000 -}}
+  {{- $least := div (add 999 (include "weft.drainMs" $component | int64) (int64 $values.shutdownGraceMs)) 1000 -}}
   {{- with $values.terminationGracePeriodSeconds -}}
     {{- if lt (int64 .) (int64 $least) }}{{ $mistakes = append $mistakes (printf "terminationGracePeriodSeconds of %s is %v: drainMs and shutdownGraceMs take %d seconds" $name . $least) }}{{ end -}}
   {{- end -}}

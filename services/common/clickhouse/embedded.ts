@@ -12,6 +12,7 @@ import {
   type StatementOptions,
   secondsLeft,
 } from './database.js';
+import { endDespiteStatements, restoreFatalSignals } from './engine-exit.js';
 import { type Column, firstLineOf, insertStatement, quoted, rememberColumns } from './insert.js';
 import { createTurns } from './turns.js';
 
@@ -42,6 +43,8 @@ export async function openEmbedded(folder: string): Promise<Database> {
   mkdirSync(inserts);
   let inserted = 0;
   let closed = false;
+  let isBusy = false;
+  const forget = endDespiteStatements(() => isBusy);
 
   /** Runs a statement in its turn and gives what it printed. */
   const run = (sql: string, format: string, params: Params, options: StatementOptions): Promise<Buffer> =>
@@ -52,12 +55,15 @@ export async function openEmbedded(folder: string): Promise<Database> {
       // Written into the SQL: settings given to the client would stay on the session.
       const limit = seconds === undefined ? '' : ` SETTINGS max_execution_time = ${seconds.toFixed(3)}`;
       const output = format === '' ? '' : ` FORMAT ${format}`;
+      isBusy = true;
       try {
         const answer = await client.exec({ query: `${sql}${limit}${output}`, query_params: { ...params } });
         return await readAll(answer.stream);
       } catch (error) {
         await dropLeftovers(client);
         throw asKnownError(error, options.name);
+      } finally {
+        isBusy = false;
       }
     });
 
@@ -106,6 +112,7 @@ export async function openEmbedded(folder: string): Promise<Database> {
       });
       await turns.idle();
       await client.close();
+      forget();
     },
   };
 }
@@ -136,6 +143,8 @@ async function connect(engine: Engine, folder: string): Promise<ClickHouseClient
       );
     }
     throw error;
+  } finally {
+    restoreFatalSignals();
   }
 }
 

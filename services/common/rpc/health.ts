@@ -2,6 +2,7 @@ import { Server } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 import { hostPort } from '../listen.js';
 import type { Readiness } from '../ops.js';
+import { followReadiness } from './readiness.js';
 import { bind } from './server.js';
 import { plainTransport } from './transport.js';
 
@@ -12,9 +13,6 @@ export interface HealthServer {
   look(): void;
   close(): Promise<void>;
 }
-
-/** How often the readiness is looked at, in milliseconds. */
-const look_ms = 500;
 
 /**
  * Serves grpc.health.v1 in plain text, for probes: those of Kubernetes can neither show a
@@ -27,20 +25,15 @@ export async function serveHealth(
   services: Readonly<Record<string, Readiness>>,
 ): Promise<HealthServer> {
   const health = new HealthImplementation({ '': 'SERVING' });
-  const look = (): void => {
-    for (const [name, readiness] of Object.entries(services))
-      health.setStatus(name, readiness().ready ? 'SERVING' : 'NOT_SERVING');
-  };
-  look();
+  const followed = followReadiness(health, services);
   const server = new Server();
   health.addToServer(server as never);
   const bound = await bind(server, hostPort(host, port), plainTransport.server);
-  const timer = setInterval(look, look_ms);
   return {
     port: bound,
-    look,
+    look: followed.look,
     close: async () => {
-      clearInterval(timer);
+      followed.stop();
       server.forceShutdown();
     },
   };

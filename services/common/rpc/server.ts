@@ -17,7 +17,9 @@ import { messageOf, RpcError } from '../errors.js';
 import { cannotListen } from '../listen.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
+import type { Readiness } from '../ops.js';
 import { type CallContext, contextOf } from './context.js';
+import { type FollowedReadiness, followReadiness } from './readiness.js';
 import { addReflection } from './reflection.js';
 import { plainTransport, type Transport } from './transport.js';
 
@@ -134,6 +136,8 @@ export interface RpcServer {
   readonly address: string;
   /** Tells health checks whether the server is ready for calls. */
   setServing(serving: boolean): void;
+  /** Tells health checks that ask for a service by its name whether that is ready. */
+  showReadiness(name: string, readiness: Readiness): void;
   /** Refuses new calls, waits up to `grace_ms` for running ones, then ends them. */
   close(grace_ms: number): Promise<void>;
 }
@@ -174,6 +178,7 @@ export async function serveRpc(
   });
   for (const service of services) server.addService(service.definition, service.implementation);
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
+  const followed: FollowedReadiness[] = [];
   health.addToServer(server as never);
   addReflection(server);
 
@@ -187,9 +192,13 @@ export async function serveRpc(
   const first = addresses[0] ?? '';
   return {
     address: first.startsWith('unix:') ? first : first.replace(/:\d+$/, `:${ports[0]}`),
+    showReadiness: (name, readiness) => {
+      followed.push(followReadiness(health, { [name]: readiness }));
+    },
     setServing: (serving) => health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING'),
     close: (grace_ms) =>
       new Promise((resolve) => {
+        for (const one of followed) one.stop();
         const timer = setTimeout(() => {
           server.forceShutdown();
           // A connection that has not finished its handshake is none that the library could end.

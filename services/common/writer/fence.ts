@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Database, Guard, StatementOptions } from '../clickhouse/database.js';
 import type { Target } from '../clickhouse/migrate.js';
-import { messageOf } from '../errors.js';
+import { FatalError, messageOf } from '../errors.js';
 import { sleep } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { readEpoch, readWriters, type WriterRow, writersOf, writeWriter } from './writers.js';
@@ -24,7 +24,7 @@ import { readEpoch, readWriters, type WriterRow, writersOf, writeWriter } from '
  */
 
 /** Another process writes the tables by now. This one must end. */
-export class Superseded extends Error {
+export class Superseded extends FatalError {
   override name = 'Superseded';
 }
 

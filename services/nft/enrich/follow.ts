@@ -2,6 +2,7 @@ import { messageOf } from '../../common/errors.js';
 import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
+import type { WriterHealth } from '../../common/writer-health.js';
 import type { Head } from '../read/head.js';
 import { type Reader, startReading } from '../read/reader.js';
 import { readAsked } from '../store/details.js';
@@ -17,6 +18,7 @@ export interface FollowOptions extends WorkOptions {
   readonly reader: Reader;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly health: WriterHealth;
   /**
    * Told up to which height everything has been asked for at least once.
    *
@@ -24,6 +26,9 @@ export interface FollowOptions extends WorkOptions {
    */
   readonly onAsked?: ((height: number, generation: number) => void) | undefined;
 }
+
+/** What fails, as it is told. */
+const learning = 'writing names and uris';
 
 /** Tasks that are worked off together. */
 const tasksAtOnce = 500;
@@ -40,7 +45,7 @@ const longestWait_ms = 30_000;
  * a restart goes on where this stopped.
  */
 export async function followDetails(options: FollowOptions): Promise<void> {
-  const { signal, log, metrics, head, now } = options;
+  const { signal, log, metrics, health, head, now } = options;
   const progress: Progress = { generation: -1, revision: -1, asked: 0, due: 0 };
   for (let failures = 0; !signal.aborted; ) {
     try {
@@ -53,6 +58,7 @@ export async function followDetails(options: FollowOptions): Promise<void> {
         continue;
       }
       failures = 0;
+      health.succeeded(learning);
       if (state === 'worked') continue;
       const wait = Math.min(longestWait_ms, progress.due - now());
       if (wait > 0) await head.bell.heard(rung, signal, wait);
@@ -60,6 +66,7 @@ export async function followDetails(options: FollowOptions): Promise<void> {
       if (signal.aborted) return;
       progress.generation = -1;
       metrics.problems.inc({ service: 'nft', kind: 'details' });
+      health.failed(learning, error);
       log.warn({ err: error }, `details could not be learnt: ${messageOf(error)}`);
       await sleep(waits_ms[Math.min(failures, waits_ms.length - 1)] as number, signal);
       failures += 1;

@@ -6,6 +6,7 @@ import type { BlockServiceClient } from '../../common/gen/indexer/block/v1/block
 import { hasJoined } from '../../common/join.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
+import type { WriterHealth } from '../../common/writer-health.js';
 import type { NftConfig } from '../config.js';
 import { decodeBlock } from '../decode/block.js';
 import { type FollowOptions, followDetails } from '../enrich/follow.js';
@@ -29,6 +30,7 @@ export interface IngestOptions {
   readonly onAsked: FollowOptions['onAsked'];
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly health: WriterHealth;
   readonly signal: AbortSignal;
   /** Told what keeps the indexer from its work; '' once nothing does. */
   readonly onHindrance: (reason: string) => void;
@@ -36,9 +38,9 @@ export interface IngestOptions {
 
 /** Follows the block service until the signal. Ends early only for what will not heal: another chain. */
 export async function ingest(options: IngestOptions): Promise<void> {
-  const { config, name, blocks, index, store, log, metrics, signal } = options;
+  const { config, name, blocks, index, store, log, metrics, health, signal } = options;
   const claim = (chain_id: string, vm_type: string) => store.claim(chain_id, vm_type);
-  if (!(await hasJoined({ config, blocks, claim, log, signal, onHindrance: options.onHindrance }))) return;
+  if (!(await hasJoined({ ...options, claim }))) return;
   const rollup = { vm: config.VM_TYPE, account_prefix: config.ACCOUNT_ADDRESS_PREFIX };
   const decode = decodeAndTell((block, material) => decodeBlock(block, material, rollup), {
     ...{ service: 'nft', kind: 'decode', log, metrics },
@@ -47,9 +49,9 @@ export async function ingest(options: IngestOptions): Promise<void> {
   const { tables, head, reader } = index;
   const { database } = options;
   await Promise.all([
-    consume(createBlockConsumer({ name, store, decode, signal }), { blocks, signal, log, metrics }),
+    consume(createBlockConsumer({ name, store, decode, signal }), { blocks, signal, log, metrics, health }),
     followDetails({
-      ...{ database, tables, head, reader: { ...reader, database }, store, log, metrics, signal },
+      ...{ database, tables, head, reader: { ...reader, database }, store, log, metrics, health, signal },
       ...{ source: options.source, earlier: options.earlier, onAsked: options.onAsked },
       attempts: config.DETAIL_ATTEMPTS,
       now: Date.now,

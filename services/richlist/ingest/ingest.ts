@@ -8,6 +8,7 @@ import { hasJoined } from '../../common/join.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import { callRpc } from '../../common/rpc/client.js';
+import type { WriterHealth } from '../../common/writer-health.js';
 import type { RichlistConfig } from '../config.js';
 import { decodeBlock } from '../decode/block.js';
 import type { RichlistStore } from '../store/store.js';
@@ -28,6 +29,7 @@ export interface IngestOptions {
   readonly nameTokens: NameTokens;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly health: WriterHealth;
   readonly signal: AbortSignal;
   /** Told what keeps the indexer from its work; '' once nothing does. */
   readonly onHindrance: (reason: string) => void;
@@ -35,7 +37,7 @@ export interface IngestOptions {
 
 /** Follows the block service until the signal. Ends early only for what will not heal: another chain. */
 export async function ingest(options: IngestOptions): Promise<void> {
-  const { name, blocks, store, log, metrics, signal } = options;
+  const { name, blocks, store, log, metrics, health, signal } = options;
   const claim = (chain_id: string, vm_type: string) => store.claim(chain_id, vm_type);
   if (!(await hasJoined({ ...options, claim }))) return;
   const decode = decodeAndTell(decodeBlock, {
@@ -43,7 +45,7 @@ export async function ingest(options: IngestOptions): Promise<void> {
     message: 'a Transfer log or a part of a block could not be read',
   });
   await Promise.all([
-    consume(createBlockConsumer({ name, store, decode, signal }), { blocks, signal, log, metrics }),
+    consume(createBlockConsumer({ name, store, decode, signal }), { blocks, signal, log, metrics, health }),
     reconcile({
       ...options,
       headHeight: async () =>

@@ -1,9 +1,10 @@
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import type { Database } from '../../common/clickhouse/database.js';
-import { messageOf } from '../../common/errors.js';
+import { messageOf, TryAgainError } from '../../common/errors.js';
 import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
+import type { WriterHealth } from '../../common/writer-health.js';
 import type { Holding } from '../store/balance.js';
 import { servedHeight } from '../store/cursor.js';
 import type { RichlistStore } from '../store/store.js';
@@ -26,8 +27,12 @@ export interface ReconcileOptions {
   readonly headHeight: () => Promise<number>;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly health: WriterHealth;
   readonly signal: AbortSignal;
 }
+
+/** What fails, as it is told. */
+const comparing = 'comparing balances';
 
 /** While the index is further behind than this, the node may have pruned its height: comparing waits. */
 const closeEnough = 8;
@@ -46,7 +51,7 @@ const look_ms = 200;
  * nothing and memory stays bounded.
  */
 export async function reconcile(options: ReconcileOptions): Promise<void> {
-  const { config, store, log, metrics, signal } = options;
+  const { config, store, log, metrics, health, signal } = options;
   if (config.RECONCILE_INTERVAL_MS === 0) return;
   const round = createRound(options);
   let driftingDue = Date.now() + config.RECONCILE_DRIFTING_MS;
@@ -58,6 +63,7 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
     if (!isClose) return Math.min(look_ms, config.RECONCILE_INTERVAL_MS);
     const isDue = Date.now() >= driftingDue;
     await round(isDue);
+    health.succeeded(comparing);
     if (isDue) driftingDue = Date.now() + config.RECONCILE_DRIFTING_MS;
     return config.RECONCILE_INTERVAL_MS;
   };
@@ -65,6 +71,7 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
     const wait = await attempt().catch((error: unknown) => {
       if (!signal.aborted) {
         metrics.problems.inc({ service: 'richlist', kind: 'reconcile' });
+        health.failed(comparing, error);
         log.warn({ err: error }, `comparing balances failed, it goes on later: ${messageOf(error)}`);
       }
       return Math.max(look_ms, config.RECONCILE_INTERVAL_MS);
@@ -98,7 +105,7 @@ function createRound(options: ReconcileOptions): (withDrifting: boolean) => Prom
     }
     // Where other balances of the same heights are told, the state is there, and a contract says otherwise.
     if (gone > 0 && told === 0)
-      throw new Error(`the node does not have the state that ${gone} balances are compared at`);
+      throw new TryAgainError(`the node does not have the state that ${gone} balances are compared at`);
   };
 
   return async (withDrifting) => {

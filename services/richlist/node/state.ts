@@ -1,6 +1,7 @@
 import { type AccountKey, parseAccount } from '../../common/chain/address.js';
 import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
 import { heightHeader, stateProblem } from '../../common/chain/state-height.js';
+import { TryAgainError } from '../../common/errors.js';
 
 /** A coin as the bank module lists it. */
 export interface BankCoin {
@@ -15,12 +16,12 @@ const pageSize = 1_000;
 const unimplemented = 12;
 
 /** The node no longer has the state of the height that was asked for. */
-export class StateGone extends Error {
+export class StateGone extends TryAgainError {
   override name = 'StateGone';
 }
 
 /** The node does not have this question at all. */
-export class Refused extends Error {
+export class Refused extends TryAgainError {
   override name = 'Refused';
 }
 

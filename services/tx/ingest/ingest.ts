@@ -4,6 +4,7 @@ import type { BlockServiceClient } from '../../common/gen/indexer/block/v1/block
 import { hasJoined } from '../../common/join.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
+import type { WriterHealth } from '../../common/writer-health.js';
 import type { TxConfig } from '../config.js';
 import type { DecodedBlock } from '../decode/types.js';
 import type { Head } from '../read/head.js';
@@ -20,6 +21,7 @@ export interface IngestOptions {
   readonly head: Head;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly health: WriterHealth;
   readonly signal: AbortSignal;
   /** Told what keeps the indexer from its work; '' once nothing does. */
   readonly onHindrance: (reason: string) => void;
@@ -27,7 +29,7 @@ export interface IngestOptions {
 
 /** Follows the block service until the signal. Ends early only for what will not heal: another chain. */
 export async function ingest(options: IngestOptions): Promise<void> {
-  const { config, name, blocks, store, head, log, metrics, signal } = options;
+  const { config, name, blocks, store, head, log, metrics, health, signal } = options;
   const claim = (chain_id: string, vm_type: string) => store.claim(chain_id, vm_type);
   if (!(await hasJoined({ ...options, claim }))) return;
   const vm = config.VM_TYPE;
@@ -46,7 +48,8 @@ export async function ingest(options: IngestOptions): Promise<void> {
       signal,
       log,
       metrics,
+      health,
     }),
-    vm === 'evm' ? followTraces({ name, blocks, store, head, log, metrics, signal }) : undefined,
+    vm === 'evm' ? followTraces({ name, blocks, store, head, log, metrics, health, signal }) : undefined,
   ]);
 }

@@ -7,6 +7,7 @@ import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import { streamRpc } from '../../common/rpc/client.js';
 import { createSlices } from '../../common/slices.js';
+import type { WriterHealth } from '../../common/writer-health.js';
 import { decodeTraces } from '../decode/traces.js';
 import type { DecodedFrame } from '../decode/types.js';
 import type { Head } from '../read/head.js';
@@ -21,8 +22,12 @@ export interface TraceTrackOptions {
   readonly head: Head;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly health: WriterHealth;
   readonly signal: AbortSignal;
 }
+
+/** What fails, as it is told. */
+const writingTraces = 'writing internal txs';
 
 /** Waits between attempts, in milliseconds: grows by doubling, with jitter. */
 const [shortestWait, longestWait] = [100, 10_000];
@@ -33,12 +38,13 @@ const [shortestWait, longestWait] = [100, 10_000];
  * everything else.
  */
 export async function followTraces(options: TraceTrackOptions): Promise<void> {
-  const { name, signal, log, metrics } = options;
+  const { name, signal, log, metrics, health } = options;
   let wait = shortestWait;
   while (!signal.aborted) {
     try {
       await followOnce(options, () => {
         wait = shortestWait;
+        health.succeeded(writingTraces);
       });
     } catch (error) {
       if (signal.aborted) return;
@@ -47,6 +53,7 @@ export async function followTraces(options: TraceTrackOptions): Promise<void> {
         return;
       }
       metrics.problems.inc({ service: name(), kind: 'traces' });
+      health.failed(writingTraces, error);
       log.warn({ err: error, retry_ms: wait }, `the stream of traces broke: ${messageOf(error)}`);
     }
     await sleep(wait * (0.5 + Math.random()), signal);

@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { packageRoot } from '../../../services/common/paths.js';
-import { chart, helm } from './helm.js';
+import { chart, helm, valuesFile } from './helm.js';
 
 /** A chart that is upgraded from. */
 export interface PreviousChart {
@@ -10,6 +10,8 @@ export interface PreviousChart {
   readonly path: string;
   /** Version of the image that it runs. */
   readonly appVersion: string;
+  /** What its writers are: they were Deployments once. */
+  readonly writers: 'Deployment' | 'StatefulSet';
 }
 
 /** Where the chart of the last release is, packed. */
@@ -29,7 +31,9 @@ export function previousChart(folder: string): PreviousChart {
   const path = process.env['WEFT_PREVIOUS_CHART'] ?? last ?? underAnotherVersion(folder);
   const { status, stdout, stderr } = helm(['show', 'chart', path]);
   if (status !== 0) throw new Error(stderr);
-  return { path, appVersion: parse(stdout).appVersion as string };
+  const workloads = helm(['template', 'weft', path, '--values', valuesFile('minimal')]).stdout;
+  const writers = /^kind: StatefulSet$/m.test(workloads) ? 'StatefulSet' : 'Deployment';
+  return { path, writers, appVersion: parse(stdout).appVersion as string };
 }
 
 function underAnotherVersion(folder: string): string {
