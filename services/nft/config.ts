@@ -53,6 +53,7 @@ export const nftSettings = {
     doc: 'EVM JSON-RPC URLs, separated by commas: asked for names and uris on EVM rollups.',
   },
   NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
+  NODE_ANSWER_MB: nodeSettings.NODE_ANSWER_MB,
   ...proxySettings,
   ...consumerSettings(7003),
 } satisfies Settings;

@@ -46,11 +46,17 @@ export interface AnswerBound {
   readonly setting?: string | undefined;
 }
 
+/** The bound that the setting says. */
+export const answerBound = ({ NODE_ANSWER_MB }: { readonly NODE_ANSWER_MB: number }): AnswerBound => ({
+  bytes: NODE_ANSWER_MB * 1024 * 1024,
+  setting: 'NODE_ANSWER_MB',
+});
+
 /**
  * For answers that are not about a whole block. The largest that are asked for on purpose are pages of 1,000 items and
  * batches of calls, a few MiB at most.
  */
-export const defaultBound: AnswerBound = { bytes: 16 * 1024 * 1024, setting: 'NODE_ANSWER_MB' };
+const defaultBound = answerBound({ NODE_ANSWER_MB: 16 });
 
 /** A request to one of the URLs. */
 export interface NodeRequest {
@@ -122,7 +128,7 @@ export interface EndpointOptions {
   readonly timeout_ms: number;
   /** Requests that may be under way at once to each URL. */
   readonly connections: number;
-  /** How large answers may be, unless a request says otherwise. Default: {@link defaultBound}. */
+  /** How large answers may be, unless a request says otherwise. Default: 16 MiB. */
   readonly bound?: AnswerBound | undefined;
   /** The service in `metrics.limits`. Default: `weft`. */
   readonly service?: string | undefined;

@@ -4,6 +4,7 @@ import type { BlockServiceClient, RawTrace } from '../../common/gen/indexer/bloc
 import { decompress } from '../../common/gzip.js';
 import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
+import { largeBytes, oneLarge, weightOf } from '../../common/material.js';
 import type { Metrics } from '../../common/metrics.js';
 import { streamRpc } from '../../common/rpc/client.js';
 import { createSlices } from '../../common/slices.js';
@@ -66,15 +67,12 @@ async function followOnce(options: TraceTrackOptions, onWritten: () => void): Pr
     for await (const { traces } of streamRpc(blocks.streamTraces.bind(blocks), request, { signal: ended })) {
       const last = traces.at(-1);
       if (last === undefined) continue;
-      const decoded: DecodedTrace[] = [];
-      const slice = createSlices();
-      for (const trace of traces) {
-        decoded.push(await decodeTrace(trace, options));
-        await slice();
-      }
+      // Not before: what is large must not be held by who waits for something else.
       await reached(head, last.height, ended);
       if (ended.aborted) return;
-      await store.writeTraces(decoded);
+      const write = async (): Promise<void> => store.writeTraces(await decodeAll(traces, options));
+      const isLarge = traces.reduce((sum, trace) => sum + weightOf(trace), 0) > largeBytes;
+      await (isLarge ? oneLarge(write) : write());
       onWritten();
       metrics.height.set({ service: name(), track: 'traces' }, last.height);
     }
@@ -94,6 +92,16 @@ async function endOnRollback(head: Head, session: AbortController, ended: AbortS
 /** Resolves when the txs of a height are written. */
 async function reached(head: Head, height: number, ended: AbortSignal): Promise<void> {
   while (!ended.aborted && head.position.height < height) await head.bell.heard(head.bell.count, ended);
+}
+
+async function decodeAll(traces: readonly RawTrace[], options: TraceTrackOptions): Promise<DecodedTrace[]> {
+  const decoded: DecodedTrace[] = [];
+  const slice = createSlices();
+  for (const trace of traces) {
+    decoded.push(await decodeTrace(trace, options));
+    await slice();
+  }
+  return decoded;
 }
 
 async function decodeTrace(

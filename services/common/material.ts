@@ -1,0 +1,32 @@
+import { createMutex, type Mutex } from './mutex.js';
+
+/** Something that the node said of a block, compressed with gzip. */
+export interface Material {
+  readonly material: Uint8Array;
+  /** Its bytes before it was compressed; 0 where that is not known. */
+  readonly material_bytes: number;
+}
+
+/** What every gzip stream ends with: its uncompressed length, four bytes. */
+const lengthBytes = 4;
+
+/** The bytes of material before it was compressed, also where nobody has counted them. */
+export function uncompressedBytes({ material, material_bytes }: Material): number {
+  if (material_bytes > 0 || material.length < lengthBytes) return material_bytes;
+  return Buffer.from(material.buffer, material.byteOffset, material.length).readUInt32LE(
+    material.length - lengthBytes,
+  );
+}
+
+/**
+ * What material counts as where much of it waits, in bytes: as much as it comes to when it is read, and what hardly
+ * compresses twice as much as it takes. Events that repeat compress to a thousandth.
+ */
+export const weightOf = (material: Material): number =>
+  Math.max(uncompressedBytes(material), 2 * material.material.length);
+
+/** Above this, uncompressed, a process holds the material of one block at a time, and what it makes of it. */
+export const largeBytes = 8 * 1024 * 1024;
+
+/** Who holds it may hold something large. Memory is the process's, whichever of its services needs it. */
+export const oneLarge: Mutex = createMutex();
