@@ -1,3 +1,5 @@
+import { uncompressedLength } from './gzip.js';
+import { withLittleGarbage } from './heap.js';
 import { createMutex, type Mutex } from './mutex.js';
 
 /** Something that the node said of a block, compressed with gzip. */
@@ -7,16 +9,9 @@ export interface Material {
   readonly material_bytes: number;
 }
 
-/** What every gzip stream ends with: its uncompressed length, four bytes. */
-const lengthBytes = 4;
-
 /** The bytes of material before it was compressed, also where nobody has counted them. */
-export function uncompressedBytes({ material, material_bytes }: Material): number {
-  if (material_bytes > 0 || material.length < lengthBytes) return material_bytes;
-  return Buffer.from(material.buffer, material.byteOffset, material.length).readUInt32LE(
-    material.length - lengthBytes,
-  );
-}
+export const uncompressedBytes = ({ material, material_bytes }: Material): number =>
+  material_bytes > 0 ? material_bytes : uncompressedLength(material);
 
 /**
  * What material counts as where much of it waits, in bytes: as much as it comes to when it is read, and what hardly
@@ -28,5 +23,8 @@ export const weightOf = (material: Material): number =>
 /** Above this, uncompressed, a process holds the material of one block at a time, and what it makes of it. */
 export const largeBytes = 8 * 1024 * 1024;
 
-/** Who holds it may hold something large. Memory is the process's, whichever of its services needs it. */
-export const oneLarge: Mutex = createMutex();
+/** Memory is the process's, whichever of its services needs it. */
+const exclusive = createMutex();
+
+/** Runs something that holds something large, while nothing else in the process does. */
+export const oneLarge: Mutex = (work) => exclusive(() => withLittleGarbage(work));

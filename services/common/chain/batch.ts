@@ -1,5 +1,6 @@
 import { type AnswerBound, type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
 import { sliceMember, splitArray } from './json.js';
+import { isTooLarge } from './small-first.js';
 
 /** A JSON-RPC call that may travel together with others. */
 export interface BatchedCall<T> {
@@ -30,26 +31,34 @@ interface Waiting {
 /** How large the answer to a batch may be: the answers to ten calls about usual blocks are a tenth of it. */
 const batchBound: AnswerBound = { bytes: 8 * 1024 * 1024 };
 
+/** After so many answers that were small enough, more is asked for at once again. */
+const growAfter = 4;
+
 /**
- * Asks something of many at once. Where the answer is too large for one message, halves are asked for, down to single
- * ones: so one large answer costs the others little.
+ * Asks something of many at once. Where the answer is too large for one message, half as many are asked about, down to
+ * single ones, and more again later: so one large answer costs the others little, and many cost not much more.
  *
- * @param ask one request; what it gives for items and for parts of them is joined.
+ * @param ask one request; what it gives for some items is joined, in the order of the items.
  * @throws what `ask` throws for anything else, and for a single item that is too large.
  */
 export async function askInHalves<T, R>(
   items: readonly T[],
   ask: (items: readonly T[]) => Promise<readonly R[]>,
-): Promise<readonly R[]> {
-  try {
-    return await ask(items);
-  } catch (error) {
-    const isTooLarge = error instanceof NodeError && error.reason === 'too_large';
-    if (!isTooLarge || items.length <= 1) throw error;
-    const middle = Math.ceil(items.length / 2);
-    const first = await askInHalves(items.slice(0, middle), ask);
-    return [...first, ...(await askInHalves(items.slice(middle), ask))];
+): Promise<R[]> {
+  const results: R[] = [];
+  let [size, small] = [items.length, 0];
+  while (results.length < items.length) {
+    const some = items.slice(results.length, results.length + size);
+    try {
+      for (const result of await ask(some)) results.push(result);
+      small += 1;
+      if (small % growAfter === 0) size *= 2;
+    } catch (error) {
+      if (!isTooLarge(error) || some.length <= 1) throw error;
+      [size, small] = [Math.ceil(some.length / 2), 0];
+    }
   }
+  return results;
 }
 
 /**
@@ -95,8 +104,8 @@ export function createBatching(endpoints: Endpoints, most: number): SendBatched 
       const answers = await endpoints.ask(request, (status, body) => readBatch(status, body, batch.length));
       return batch.map((_, id) => answers.get(id));
     } catch (error) {
+      if (isTooLarge(error)) throw error;
       const reason = error instanceof NodeError ? error.reason : undefined;
-      if (reason === 'too_large') throw error;
       const isRefused = reason === 'timeout' || reason === 'error_answer';
       if (isRefused && batch.length <= limit) limit = Math.floor(batch.length / 2);
       return batch.map(() => undefined);

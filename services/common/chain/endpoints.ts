@@ -215,14 +215,7 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
       return [response.statusCode, (await readBody(response.body, bound.bytes)).toString('utf8')];
     } catch (cause) {
       if (isLate || (cause as { code?: unknown }).code === connectTimeout) {
-        throw new NodeError(
-          'timeout',
-          `${what}: no whole answer within ${timeout_ms} ms (NODE_TIMEOUT_MS)`,
-          undefined,
-          {
-            cause,
-          },
-        );
+        throw new NodeError('timeout', `${what}: no whole answer within ${timeout_ms} ms (NODE_TIMEOUT_MS)`);
       }
       if (cause instanceof BodyTooLarge) {
         const { bytes, setting } = bound;
@@ -230,8 +223,6 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
         throw new NodeError(
           'too_large',
           `${what}: the answer is larger than ${bytes} bytes${setting === undefined ? '' : ` (${setting})`}`,
-          undefined,
-          { cause },
         );
       }
       throw new NodeError('connection', `${what}: ${String(cause)}`, undefined, { cause });

@@ -72,18 +72,23 @@ async function callAll<T>(
   for (let start = 0; start < calls.length; start += callsInBatch)
     batches.push(calls.slice(start, start + callsInBatch));
   const outcomes = await inParallel(batches, batchesAtOnce, (batch) =>
-    askInHalves(batch, async (some) => (await callBatch(asking, some)).map(take)),
+    askInHalves(batch, async (some) => (await callBatch(asking, some, some.length < batch.length)).map(take)),
   );
   return outcomes.flat();
 }
 
 /**
- * A whole batch fails with one call that runs too long, and some nodes take none: then one by one.
+ * Sends some calls together. A whole batch fails with one call that runs too long, and some nodes take none: then one by one.
  *
+ * @param isPart whether they come from a batch whose answer was too large.
  * @throws NodeError too_large for several calls: they are to be sent in halves.
  */
-async function callBatch(asking: Asking, calls: readonly Call[]): Promise<Outcome<string>[]> {
-  if (calls.length === 1) return [(await callOne(asking, calls[0] as Call)).outcome];
+async function callBatch(
+  asking: Asking,
+  calls: readonly Call[],
+  isPart: boolean,
+): Promise<Outcome<string>[]> {
+  if (calls.length === 1) return [(await callOne(asking, calls[0] as Call, isPart)).outcome];
   try {
     return await request(asking, calls, smallAnswer);
   } catch (error) {
@@ -99,9 +104,11 @@ async function callBatch(asking: Asking, calls: readonly Call[]): Promise<Outcom
   );
 }
 
-async function callOne(asking: Asking, call: Call): Promise<Single> {
+/** @param isLarge whether its answer is probably large. */
+async function callOne(asking: Asking, call: Call, isLarge = false): Promise<Single> {
+  const ask = (bound?: AnswerBound) => request(asking, [call], bound);
   try {
-    const [outcome] = await smallFirst(smallAnswer, asking.alone, (bound) => request(asking, [call], bound));
+    const [outcome] = await (isLarge ? asking.alone(ask) : smallFirst(smallAnswer, asking.alone, ask));
     return { outcome: outcome ?? unreached('no answer'), isBehind: false };
   } catch (error) {
     return { outcome: failed(error), isBehind: isBehind(error) };

@@ -111,7 +111,9 @@ async function decodeTrace(
   const { height, block_hash: hash } = trace;
   let frames: DecodedFrame[] = [];
   try {
-    if (trace.material.length > 0) frames = decodeTraces(height, await decompress(trace.material));
+    // As a text at once: the bytes are not held while it is read.
+    if (trace.material.length > 0)
+      frames = decodeTraces(height, (await decompress(trace.material)).toString('utf8'));
   } catch (error) {
     metrics.problems.inc({ service: name(), kind: 'decode' });
     log.warn({ height, err: error }, `a trace could not be read: ${messageOf(error)}`);
