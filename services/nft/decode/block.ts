@@ -22,17 +22,23 @@ export function decodeBlock(head: BlockHead, material: BlockMaterial, options: D
   const events: NftEvent[] = [];
   const problems: DecodeProblem[] = [];
   const read = (txEvents: readonly TxEvent[], tx: TxRef): void => {
+    const happenings: Happening[] = [];
     const sink = {
-      add: (happening: Happening) => {
-        const kept = limited(happening, limits, (problem) => problems.push(problem));
-        if (kept !== undefined) events.push(Object.assign(kept, { tx, index: events.length }));
-      },
+      add: (happening: Happening) => happenings.push(happening),
       problem: (source: string, reason: string) => problems.push({ source, reason }),
     };
-    decodePackets(txEvents, sink);
-    if (options.vm === 'evm') decodeEvmEvents(txEvents, sink);
-    else if (options.vm === 'move') decodeMoveEvents(txEvents, sink);
-    else decodeWasmEvents(txEvents, options.account_prefix, sink);
+    try {
+      decodePackets(txEvents, sink);
+      if (options.vm === 'evm') decodeEvmEvents(txEvents, sink);
+      else if (options.vm === 'move') decodeMoveEvents(txEvents, sink);
+      else decodeWasmEvents(txEvents, options.account_prefix, sink);
+    } finally {
+      // At the end, since on Move a later event says the uri of a mint.
+      for (const happening of happenings) {
+        const kept = limited(happening, limits, (problem) => problems.push(problem));
+        if (kept !== undefined) events.push(Object.assign(kept, { tx, index: events.length }));
+      }
+    }
   };
   for (const tx of material.txs) {
     try {
