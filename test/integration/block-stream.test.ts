@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { createHead, type Head } from '../../services/block/head.js';
 import { type BlockStore, createBlockStore, type HeaderRow } from '../../services/block/store.js';
@@ -125,6 +126,30 @@ describe('the stream of blocks', () => {
       assert.ok(traces[i]?.material.equals(trace.material));
     }
   });
+
+  for (const isKnown of [true, false]) {
+    it(`goes by what blocks come to uncompressed, ${isKnown ? 'as their headers say' : 'also of versions that did not write it'}`, async () => {
+      const own = await emptyStore();
+      const bytes = 5 * MiB;
+      const events = Array.from({ length: 4 }, (_, i): RawBlock => {
+        const material_bytes = isKnown ? bytes : 0;
+        return { ...blockOf(i + 1, 0), material: gzipSync(Buffer.alloc(bytes, 'a')), material_bytes };
+      });
+      await write(own, events);
+      await own.writeTraces(
+        events.map(({ height, hash, ...rest }) => ({
+          ...{ state: 'traced', trace: { height, block_hash: hash, ...rest } },
+        })),
+      );
+      const from = { from_height: 0, parent_hash: '' };
+      const alone = [[1], [2], [3], [4]];
+      assert.deepEqual(heightsOf(await messages(streamBlocks(own, headOf(events), from, never), 4)), alone);
+      assert.deepEqual(heightsOf(await messages(streamTraces(own, headOf(events, 4), 0, never), 4)), alone);
+      if (!isKnown) return;
+      const most = { bytes: 8 * MiB, count: 400 };
+      assert.deepEqual([(await own.raws(1, 4, most)).length, (await own.traces(1, 4, most)).length], [1, 1]);
+    });
+  }
 
   it('takes traces from memory as long as memory has them', async () => {
     const head = createHead(64 * MiB);
