@@ -95,6 +95,10 @@ async function workOnce(options: FollowOptions, progress: Progress): Promise<'id
   if (progress.generation !== generation) {
     const { at: asked, ...trying } = await readAsked(database, tables);
     // What this process itself was asking when something failed has not ended it.
+    if (progress.left === undefined && (asked < trying.trying_asks || trying.trying_jobs > 0))
+      options.log.warn(
+        'the last process ended while it asked for details of NFTs: they are asked for one at a time',
+      );
     Object.assign(progress, { generation, asked, due: 0, left: progress.left ?? trying });
   }
   if (progress.revision !== head.revision) Object.assign(progress, { revision: head.revision, due: 0 });
@@ -125,10 +129,14 @@ async function workOnce(options: FollowOptions, progress: Progress): Promise<'id
     await sleep(waits_ms[0], options.signal); // the tables are being recovered
     return 'worked';
   }
-  // Its death is one of this process from here on.
+  // What fails from here on fails in this process, which knows that it has not ended.
   progress.left = { ...left, deaths: 0 };
   const worked = await work(options, tasks, areJobs);
-  if (worked.isAway) return 'away';
+  if (worked.isAway) {
+    // A process that ends while the node is away has not died of what it would have said.
+    await store.writeDetails({ ...nothingLearnt, asked: progress.asked, trying: progress.left }, generation);
+    return 'away';
+  }
   const isKept = await store.writeDetails({ ...worked.details, asked }, generation);
   if (isKept) Object.assign(progress, { asked, due: 0 });
   return 'worked';
@@ -155,7 +163,7 @@ function tryingOf(
   const trying_jobs = areJobs ? (last?.next_ms ?? 0) : 0;
   const isLeft = areJobs ? trying_jobs <= left.trying_jobs : trying_asks <= left.trying_asks;
   if (!isLeft) return { trying_asks, trying_jobs, deaths: 0 };
-  // The rest of what was asked together is to be tried alone, too, should this process end.
+  // Should this process end, too, the rest of what was asked together is still tried alone.
   return {
     trying_asks: areJobs ? 0 : left.trying_asks,
     trying_jobs: areJobs ? left.trying_jobs : 0,
