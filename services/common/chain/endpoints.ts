@@ -106,7 +106,7 @@ const connectTimeout = 'UND_ERR_CONNECT_TIMEOUT';
 const [shortestRest, longestRest] = [200, 30_000];
 
 /** Failures that cost a whole deadline, or a whole bound of bytes: the URL rests longer, and the log says so at once. */
-const dear: readonly NodeErrorReason[] = ['timeout', 'too_large'];
+const costly: readonly NodeErrorReason[] = ['timeout', 'too_large'];
 
 /** How often the log says so of one URL, in milliseconds. */
 const warnEvery_ms = 60_000;
@@ -165,11 +165,11 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
     metrics.nodeErrors.inc({ api, host: endpoint.host, reason: error.reason });
     endpoint.failures += 1;
     endpoint.failedAt = performance.now();
-    const isDear = dear.includes(error.reason);
-    const least = isDear ? Math.max(shortestRest, timeout_ms) : shortestRest;
+    const isCostly = costly.includes(error.reason);
+    const least = isCostly ? Math.max(shortestRest, timeout_ms) : shortestRest;
     const rest = Math.min(longestRest, least * 2 ** Math.min(20, endpoint.failures - 1));
     endpoint.restsUntil = Date.now() + rest * (0.5 + Math.random());
-    const isNews = isDear && endpoint.failedAt - endpoint.warnedAt >= warnEvery_ms;
+    const isNews = isCostly && endpoint.failedAt - endpoint.warnedAt >= warnEvery_ms;
     if (isNews) endpoint.warnedAt = endpoint.failedAt;
     log[isNews || endpoint.failures === 3 ? 'warn' : 'debug'](
       { api, host: endpoint.host, reason: error.reason, failures: endpoint.failures },
@@ -179,7 +179,7 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
 
   /** Whether a URL that does not rest may give what took another one too long, or too many bytes. */
   const mayElsewhere = ({ reason }: NodeError): boolean =>
-    dear.includes(reason) && choose().failures === 0 && endpoints.length > 1;
+    costly.includes(reason) && choose().failures === 0 && endpoints.length > 1;
 
   const send = async (
     endpoint: Endpoint,
