@@ -27,6 +27,11 @@ export const blockOwnSettings = {
     default: '10',
     parse: asInteger(1, 100),
   },
+  NODE_BLOCK_MB: {
+    doc: 'Largest answer of the node about one block (the block, its results, its receipts, its decoded txs, its traces), in MiB. No block is left out: at one whose answer is larger the service stops, is not ready, and names it. Traces that are larger count as unavailable.',
+    default: '128',
+    parse: asInteger(1, 240),
+  },
   POLL_INTERVAL_MS: {
     doc: 'How often the node is asked for its tip while its websocket is silent, in milliseconds.',
     default: '1000',

@@ -1,14 +1,16 @@
-import type { SendBatched } from '../common/chain/batch.js';
+import { type SendBatched, sendAlone } from '../common/chain/batch.js';
 import { fetchCometBlock, fetchCometResults } from '../common/chain/comet.js';
-import { type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
+import { type AnswerBound, type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
 import { type EvmList, fetchEvmHeight, fetchReceipts } from '../common/chain/evm.js';
 import { fetchDecodedTxs } from '../common/chain/rest.js';
+import { isTooLarge, smallFirst } from '../common/chain/small-first.js';
 import { alignDecoded, decodeTxRaw } from '../common/chain/txraw.js';
 import { messageOf } from '../common/errors.js';
 import { BlockMaterial, type RawBlock, type TxMaterial } from '../common/gen/indexer/block/v1/block.js';
 import { compress } from '../common/gzip.js';
 import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
+import { oneLarge } from '../common/material.js';
 import type { Metrics } from '../common/metrics.js';
 import { mustHaveReceipt } from './receipts.js';
 import { type BlockTotals, blockTotals } from './totals.js';
@@ -44,7 +46,17 @@ export interface FetchOptions {
   readonly metrics: Metrics;
   /** How often REST is asked again for a tx that it misses, before the raw bytes are decoded. */
   readonly decodedAttempts: number;
+  /** How large an answer about a block may be. */
+  readonly blockBound: AnswerBound;
+  /** Told why a block cannot be fetched and will not be until somebody does something; '' once it is. */
+  readonly onHindrance: (reason: string) => void;
 }
+
+/** What answers are read up to while many blocks are fetched: nearly all are smaller. */
+const smallAnswer: AnswerBound = { bytes: 2 * 1024 * 1024 };
+
+/** How long to wait before a block is asked for again whose answer was too large, in milliseconds. */
+const tooLargeWait_ms = 15_000;
 
 /**
  * Fetches a block until it is there whole: a node that fails, lags or contradicts itself is
@@ -57,30 +69,47 @@ export async function fetchBlock(
   height: number,
   signal: AbortSignal,
 ): Promise<FetchedBlock> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await fetchOnce(options, height, signal);
-    } catch (error) {
-      if (signal.aborted) throw error;
-      const level = attempt === 5 ? 'warn' : 'debug';
-      options.log[level](
-        { height, attempt, err: error },
-        `block ${height} is not complete yet: ${messageOf(error)}`,
-      );
-      await sleep(retryDelay(attempt), signal);
-      if (signal.aborted) throw error;
+  let isHindered = false;
+  try {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await smallFirst(smallAnswer, oneLarge, (bound) => fetchOnce(options, height, signal, bound));
+      } catch (error) {
+        if (signal.aborted) throw error;
+        let wait = retryDelay(attempt);
+        if (isTooLarge(error)) {
+          const reason = `block ${height} cannot be indexed, and no block is left out: ${messageOf(error)}; raise the setting, or give the URL of a node that does not send so much`;
+          if (!isHindered) options.log.error({ height, err: error }, reason);
+          isHindered = true;
+          options.onHindrance(reason);
+          wait = tooLargeWait_ms;
+        }
+        const level = attempt === 5 ? 'warn' : 'debug';
+        options.log[level](
+          { height, attempt, err: error },
+          `block ${height} is not complete yet: ${messageOf(error)}`,
+        );
+        await sleep(wait, signal);
+        if (signal.aborted) throw error;
+      }
     }
+  } finally {
+    if (isHindered) options.onHindrance('');
   }
 }
 
+/** @param small how large an answer may be at first; without it one block is fetched alone, with all that it has. */
 async function fetchOnce(
-  { node, chain_id, log, metrics, decodedAttempts }: FetchOptions,
+  { node, chain_id, log, metrics, decodedAttempts, blockBound }: FetchOptions,
   height: number,
   signal: AbortSignal,
+  small: AnswerBound | undefined,
 ): Promise<FetchedBlock> {
+  const bound = small ?? blockBound;
+  const send = small === undefined ? { comet: sendAlone, receipts: sendAlone } : node.batches;
   const [block, results] = await Promise.all([
-    fetchCometBlock(node.rpc, height, chain_id, signal, node.batches.comet),
-    fetchCometResults(node.rpc, height, signal, node.batches.comet),
+    fetchCometBlock(node.rpc, height, chain_id, signal, send.comet, bound),
+    fetchCometResults(node.rpc, height, signal, send.comet, bound),
   ]);
   if (results.txs_results.length !== block.txs.length) {
     throw new NodeError(
@@ -90,10 +119,10 @@ async function fetchOnce(
   }
   const isEmpty = block.txs.length === 0;
   const [rest, receipts] = await Promise.all([
-    isEmpty ? [] : decodedTxs(node.rest, height, [...block.txs], decodedAttempts, signal),
+    isEmpty ? [] : decodedTxs(node.rest, height, [...block.txs], decodedAttempts, signal, bound),
     isEmpty || node.jsonrpc === undefined
       ? noReceipts
-      : fetchReceipts(node.jsonrpc, height, signal, node.batches.receipts),
+      : fetchReceipts(node.jsonrpc, height, signal, send.receipts, bound),
   ]);
   const decoded = block.txs.map((raw, index) => {
     const text = rest[index];
@@ -117,6 +146,14 @@ async function fetchOnce(
     receipts: Buffer.from(receipts.text),
     block_events: Buffer.from(results.block_events),
   };
+  const bytes = BlockMaterial.encode(material).finish();
+  const most = 2 * blockBound.bytes;
+  if (bytes.length > most) {
+    throw new NodeError(
+      'too_large',
+      `the answers about it come to ${bytes.length} bytes, more than twice ${blockBound.setting}`,
+    );
+  }
   return {
     raw: {
       height,
@@ -124,7 +161,8 @@ async function fetchOnce(
       parent_hash: block.parent_hash,
       timestamp: block.time,
       tx_count: material.txs.length,
-      material: await compress(BlockMaterial.encode(material).finish()),
+      material: await compress(bytes),
+      material_bytes: bytes.length,
     },
     receipt_count: receipts.count,
     proposer_address: block.proposer_address,
@@ -141,12 +179,13 @@ async function decodedTxs(
   raws: Buffer[],
   attempts: number,
   signal: AbortSignal,
+  bound: AnswerBound,
 ): Promise<readonly (string | undefined)[]> {
   let aligned: readonly (string | undefined)[] = raws.map(() => undefined);
   for (let attempt = 0; attempt < attempts; attempt++) {
     if (attempt > 0) await sleep(retryDelay(attempt), signal);
     const previous = aligned;
-    const answer = await fetchDecodedTxs(rest, height, raws.length, signal);
+    const answer = await fetchDecodedTxs(rest, height, raws.length, signal, bound);
     aligned = alignDecoded(raws, answer).map((text, i) => text ?? previous[i]);
     if (aligned.every((text) => text !== undefined)) break;
   }

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { retryDelay } from '../common/chain/endpoints.js';
 import { messageOf } from '../common/errors.js';
 import { sleep } from '../common/lifecycle.js';
+import { largeBytes, oneLarge, weightOf } from '../common/material.js';
 import { type Bell, createBell } from '../common/signal.js';
 import { toNanoseconds, toUtc } from '../common/time.js';
 import { Superseded } from '../common/writer/fence.js';
@@ -18,12 +19,13 @@ import type { HeaderRow } from './store.js';
  * 3. No height beyond the tip that the node announced is asked for.
  */
 
-export interface FollowOptions extends RollbackOptions {
+export interface FollowOptions
+  extends RollbackOptions,
+    Pick<FetchOptions, 'decodedAttempts' | 'blockBound' | 'onHindrance'> {
   /** Heights that are fetched at once. */
   readonly concurrency: number;
   /** Where to begin on empty tables; 0 means with the first block that the node has. */
   readonly start_height: number;
-  readonly decodedAttempts: number;
   readonly health: WriterHealth;
   /** Rings when the tip may have moved. */
   readonly tipMoved: Bell;
@@ -49,8 +51,14 @@ const largeFlush: Flush = { txs: 4_000, bytes: 8 * 1024 * 1024, blocks: 2_000, m
 /** So many blocks behind the tip is far. */
 const farBehind = 2_000;
 
-/** Fetched blocks wait in memory up to this size. */
-const bufferedBytes = 32 * 1024 * 1024;
+/** Fetched blocks wait in memory up to this size, as `weightOf` counts. */
+const bufferedBytes = 128 * 1024 * 1024;
+
+/** Blocks that are fetched at once come to so many bytes, as far as those before them tell: then fewer are. */
+const bytesUnderWay = 32 * 1024 * 1024;
+
+/** How fast a large block is forgotten, as a factor for each block after it. */
+const forgetting = 0.9;
 
 /** What fails, as it is told. */
 const writingBlocks = 'writing blocks';
@@ -117,18 +125,25 @@ async function followFrom(from: number, options: FollowOptions): Promise<void> {
   setMaxListeners(0, fetching);
   const arrived = createBell();
   let [nextToFetch, nextToWrite] = [from, from];
-  let [underWay, buffered] = [0, 0];
+  let [underWay, buffered, expected] = [0, 0, 0];
   let lastFlush = Date.now();
   const fetchOptions: FetchOptions = { ...options };
 
   const fill = (): void => {
-    while (underWay < options.concurrency && buffered < bufferedBytes && nextToFetch <= nodeRange().last) {
+    while (
+      underWay < options.concurrency &&
+      buffered < bufferedBytes &&
+      (underWay === 0 || (underWay + 1) * expected < bytesUnderWay) &&
+      nextToFetch <= nodeRange().last
+    ) {
       const height = nextToFetch++;
       underWay += 1;
       fetchBlock(fetchOptions, height, fetching)
         .then((block) => {
           fetched.set(height, block);
-          buffered += block.raw.material.length;
+          const weight = weightOf(block.raw);
+          buffered += weight;
+          expected = Math.max(weight, expected * forgetting);
         })
         .catch((error: unknown) => {
           if (!fetching.aborted) options.log.error({ err: error, height }, messageOf(error));
@@ -151,11 +166,12 @@ async function followFrom(from: number, options: FollowOptions): Promise<void> {
       if (batch.length > 0 && (caughtUp || isDue(batch, lastFlush, flush))) {
         const chained = linked(batch, head.last);
         if (chained.length > 0) {
-          await write(chained, options);
+          const isLarge = chained.some((block) => weightOf(block.raw) > largeBytes);
+          await (isLarge ? oneLarge(() => write(chained, options)) : write(chained, options));
           options.health.succeeded(writingBlocks);
           for (const block of chained) {
             fetched.delete(block.raw.height);
-            buffered -= block.raw.material.length;
+            buffered -= weightOf(block.raw);
           }
           nextToWrite += chained.length;
           lastFlush = Date.now();
@@ -274,5 +290,6 @@ export function toHeader(
     gas_wanted: String(totals.gas_wanted),
     total_fee: totals.total_fee,
     proposer_address,
+    material_bytes: raw.material_bytes,
   };
 }

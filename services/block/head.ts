@@ -75,6 +75,7 @@ export function createHead(tailBytes: number): Head {
     // Not one that a process before this one has had.
     revision: Date.now(),
   };
+  // Counted as it takes memory, which is compressed: who reads of it counts what it comes to, see `stream.ts`.
   const blockTail = createTail<RawBlock>(tailBytes, (block) => block.material.length);
   const traceTail = createTail<RawTrace>(tailBytes / 2, (trace) => trace.material.length);
   const headerTail = createTail<HeaderRow>(headersKept, () => 1);

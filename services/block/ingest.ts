@@ -1,5 +1,5 @@
 import { createBatching, sendAlone } from '../common/chain/batch.js';
-import { createEndpoints, retryDelay } from '../common/chain/endpoints.js';
+import { answerBound, createEndpoints, retryDelay } from '../common/chain/endpoints.js';
 import { watchTip } from '../common/chain/tip.js';
 import { messageOf, UserError } from '../common/errors.js';
 import { type OnFatal, sleep } from '../common/lifecycle.js';
@@ -20,7 +20,10 @@ import type { Validators } from './validators.js';
 
 /** The interfaces of the node that the configuration names. */
 export function connectNode(config: BlockConfig, log: Log, metrics: Metrics): Node {
-  const options = { log, metrics, timeout_ms: config.NODE_TIMEOUT_MS, connections: config.FETCH_CONCURRENCY };
+  const options = {
+    ...{ log, metrics, service: 'block', bound: answerBound(config) },
+    ...{ timeout_ms: config.NODE_TIMEOUT_MS, connections: config.FETCH_CONCURRENCY },
+  };
   const rpc = createEndpoints('rpc', config.RPC_URL, options);
   const jsonrpc =
     config.VM_TYPE === 'evm' ? createEndpoints('jsonrpc', config.JSON_RPC_URL, options) : undefined;
@@ -117,7 +120,8 @@ async function followChain(options: IngestOptions): Promise<void> {
 
   const [tipMoved, wake, mutex] = [createBell(), createBell(), createMutex()];
   let nodeRange = { first: 1, last: 0 };
-  const common = { node, store, head, log, metrics, health, signal, mutex };
+  const blockBound = { bytes: config.NODE_BLOCK_MB * 1024 * 1024, setting: 'NODE_BLOCK_MB' };
+  const common = { node, store, head, log, metrics, health, signal, mutex, blockBound };
   await Promise.all([
     watchTip({
       rpc: node.rpc,
@@ -148,6 +152,7 @@ async function followChain(options: IngestOptions): Promise<void> {
       concurrency: config.FETCH_CONCURRENCY,
       start_height: config.START_HEIGHT,
       decodedAttempts: config.DECODED_ATTEMPTS,
+      onHindrance: options.onHindrance,
       tipMoved,
       nodeRange: () => nodeRange,
     }),

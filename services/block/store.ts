@@ -29,6 +29,8 @@ export interface HeaderRow {
   readonly gas_wanted: string;
   readonly total_fee: readonly Coin[];
   readonly proposer_address: string;
+  /** Bytes of the block's material before it was compressed; 0 in rows of earlier versions. */
+  readonly material_bytes: number;
 }
 
 /** What became of the traces of a block. */
@@ -53,7 +55,7 @@ export type BlockStore = ReturnType<typeof createBlockStore>;
 const named = (name: string, call: Call = {}) => ({ name: `block.${name}`, ...call });
 
 const headerColumns =
-  'height, hash, parent_hash, timestamp, toString(b.time_ns) AS time_ns, block_time, tx_count, receipt_count, gas_used, gas_wanted, total_fee, proposer_address';
+  'height, hash, parent_hash, timestamp, toString(b.time_ns) AS time_ns, block_time, tx_count, receipt_count, gas_used, gas_wanted, total_fee, proposer_address, material_bytes';
 
 /** Headers of single blocks that go into one query. */
 const headersAtOnce = 100;
@@ -91,19 +93,26 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
   /**
    * The last height up to which the material of a table fits; undefined when there is none.
    * Lengths are columns of their own to the engine: no material is read for this.
+   *
+   * @param bytesOf what material comes to uncompressed, of rows that say it in another table.
    */
   const lastThatFits = async (
     name: 'materials' | 'traces',
     from: number,
     to: number,
     most: Most,
+    bytesOf: ReadonlyMap<number, number> = new Map(),
   ): Promise<number | undefined> => {
-    const sizes = await database.rows<{ height: number; size: number }>(
-      `SELECT height, length(t.material) AS size FROM ${table(name)} AS t WHERE height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height LIMIT {count:UInt32}`,
+    const bytes = name === 'traces' ? 't.material_bytes' : '0';
+    const sizes = await database.rows<{ height: number; size: number; bytes: number }>(
+      `SELECT height, length(t.material) AS size, ${bytes} AS bytes FROM ${table(name)} AS t WHERE height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height LIMIT {count:UInt32}`,
       { from, to, count: most.count },
       named(`${name}_sizes`),
     );
-    return portion(sizes, ({ size }) => size, most).at(-1)?.height;
+    // Rows that do not say it are cut again once they are read: their material says it itself.
+    const weight = ({ height, size, bytes }: (typeof sizes)[number]): number =>
+      Math.max(bytes, bytesOf.get(height) ?? 0, 2 * size);
+    return portion(sizes, weight, most).at(-1)?.height;
   };
 
   return {
@@ -165,11 +174,12 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
           height: trace.height,
           block_hash: trace.block_hash,
           state,
+          material_bytes: trace.material_bytes,
           material_base64: Buffer.from(trace.material).toString('base64'),
         }),
       );
       await database.insert(
-        `${table('traces')} (height, block_hash, state, material_base64)`,
+        `${table('traces')} (height, block_hash, state, material_bytes, material_base64)`,
         rows.join('\n'),
         named('write_traces'),
       );
@@ -252,30 +262,31 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
 
     /** Blocks as they are streamed, ascending: of a range (inclusive) so many as fit; at least one. */
     async raws(from: number, to: number, most: Most): Promise<RawBlock[]> {
-      const last = await lastThatFits('materials', from, to, most);
+      const rows = await headers(
+        'height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height LIMIT {count:UInt32}',
+        { from, to, count: most.count },
+        'raw_headers',
+      );
+      const bytesOf = new Map(rows.map(({ height, material_bytes }) => [height, material_bytes]));
+      const last = await lastThatFits('materials', from, to, most, bytesOf);
       if (last === undefined) return [];
-      const [rows, materials] = [
-        await headers(
-          'height BETWEEN {from:UInt64} AND {last:UInt64} ORDER BY height',
+      const materials = readRowBinary(
+        await database.bytes(
+          `SELECT height, material FROM ${table('materials')} WHERE height BETWEEN {from:UInt64} AND {last:UInt64} ORDER BY height`,
+          'RowBinary',
           { from, last },
-          'raw_headers',
+          named('materials'),
         ),
-        readRowBinary(
-          await database.bytes(
-            `SELECT height, material FROM ${table('materials')} WHERE height BETWEEN {from:UInt64} AND {last:UInt64} ORDER BY height`,
-            'RowBinary',
-            { from, last },
-            named('materials'),
-          ),
-        ),
-      ];
+      );
       const byHeight = new Map<number, Buffer>();
       while (materials.more()) byHeight.set(materials.uint64(), materials.bytes());
-      return rows.map(({ height, hash, parent_hash, timestamp, tx_count }) => {
-        const material = byHeight.get(height);
-        if (material === undefined) throw new Error(`block ${height} has no material`);
-        return { height, hash, parent_hash, timestamp, tx_count, material };
-      });
+      return rows
+        .filter(({ height }) => height <= last)
+        .map(({ height, hash, parent_hash, timestamp, tx_count, material_bytes }) => {
+          const material = byHeight.get(height);
+          if (material === undefined) throw new Error(`block ${height} has no material`);
+          return { height, hash, parent_hash, timestamp, tx_count, material, material_bytes };
+        });
     },
 
     /** Traces as they are streamed, ascending, from a height on: so many as fit; at least one. */
@@ -284,7 +295,7 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
       if (last === undefined) return [];
       const rows = readRowBinary(
         await database.bytes(
-          `SELECT height, block_hash, material FROM ${table('traces')} WHERE height BETWEEN {from:UInt64} AND {last:UInt64} ORDER BY height`,
+          `SELECT height, material_bytes, block_hash, material FROM ${table('traces')} WHERE height BETWEEN {from:UInt64} AND {last:UInt64} ORDER BY height`,
           'RowBinary',
           { from, last },
           named('traces'),
@@ -294,6 +305,7 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
       while (rows.more())
         traces.push({
           height: rows.uint64(),
+          material_bytes: rows.uint64(),
           block_hash: rows.bytes().toString(),
           material: rows.bytes(),
         });

@@ -1,17 +1,18 @@
 import { status } from '@grpc/grpc-js';
 import { RpcError } from '../common/errors.js';
 import type { RawBlock, RawTrace, StreamBlocksRequest } from '../common/gen/indexer/block/v1/block.js';
+import { largeBytes, weightOf } from '../common/material.js';
 import type { Head } from './head.js';
 import { type Most, portion } from './portion.js';
 import type { BlockStore } from './store.js';
 
-/** What a message holds at most, unless a single block is larger. */
-const atOnce: Most = { bytes: 4 * 1024 * 1024, count: 400 };
+/** What a message holds at most, as `weightOf` counts, unless a single block is larger. */
+const atOnce: Most = { bytes: largeBytes, count: 400 };
 
 /** What a message says of a block besides its material, in bytes. */
 const framing = 300;
 
-const sizeOf = ({ material }: RawBlock | RawTrace): number => material.length + framing;
+const sizeOf = (raw: RawBlock | RawTrace): number => weightOf(raw) + framing;
 
 /** How long a block may be on its way into the tables, or out of them, before it counts as missing. */
 const missing_ms = 1_000;

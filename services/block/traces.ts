@@ -1,11 +1,13 @@
 import { gzipSync } from 'node:zlib';
-import type { SendBatched } from '../common/chain/batch.js';
-import { type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
+import { type SendBatched, sendAlone } from '../common/chain/batch.js';
+import { type AnswerBound, type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
 import { fetchEvmHeight, fetchTraces, methodNotFound } from '../common/chain/evm.js';
+import { isTooLarge, smallFirst } from '../common/chain/small-first.js';
 import { messageOf } from '../common/errors.js';
 import { compress } from '../common/gzip.js';
 import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
+import { largeBytes, oneLarge, weightOf } from '../common/material.js';
 import type { Metrics } from '../common/metrics.js';
 import type { Mutex } from '../common/mutex.js';
 import type { WriterHealth } from '../common/writer-health.js';
@@ -24,6 +26,8 @@ export interface TraceOptions {
   readonly jsonrpc: Endpoints;
   /** A way to ask for several heights at once. */
   readonly batch: SendBatched;
+  /** How large the traces of a block may be. */
+  readonly blockBound: AnswerBound;
   readonly store: BlockStore;
   readonly head: Head;
   readonly log: Log;
@@ -37,8 +41,11 @@ export interface TraceOptions {
   readonly attempts: number;
 }
 
-/** How many blocks are written together while catching up: fewer once their traces have so many bytes. */
-const [blocksAtOnce, bytesAtOnce] = [300, 16 * 1024 * 1024];
+/** How many blocks are written together while catching up: fewer once their traces have so many bytes uncompressed. */
+const [blocksAtOnce, bytesAtOnce] = [300, 64 * 1024 * 1024];
+
+/** What answers are read up to while several blocks are traced: nearly all are smaller. */
+const smallAnswer: AnswerBound = { bytes: 2 * 1024 * 1024 };
 
 /** A node without tracing is asked again after this time. */
 const offPause_ms = 10 * 60_000;
@@ -91,19 +98,22 @@ async function traceNext(options: TraceOptions): Promise<void> {
   let bytes = 0;
   const trace = async (header: HeaderRow): Promise<TraceRow | undefined> => {
     const row = await traceBlock(options, header, unwound);
-    bytes += row?.trace.material.length ?? 0;
+    bytes += row === undefined ? 0 : weightOf(row.trace);
     return row;
   };
   const traced = await inParallel(headers, options.concurrency, trace, () => bytes >= bytesAtOnce);
   const rows = traced.filter((row) => row !== undefined);
   if (rows.length === 0 || rows.length < traced.length || signal.aborted) return;
-  await mutex(async () => {
-    if (unwound()) return;
-    await store.writeTraces(rows);
-    const height = rows.at(-1)?.trace.height ?? 0;
-    head.appendTraces(rows.map((row) => row.trace));
-    metrics.height.set({ service: 'block', track: 'traces' }, height);
-  });
+  const write = () =>
+    mutex(async () => {
+      if (unwound()) return;
+      await store.writeTraces(rows);
+      const height = rows.at(-1)?.trace.height ?? 0;
+      head.appendTraces(rows.map((row) => row.trace));
+      metrics.height.set({ service: 'block', track: 'traces' }, height);
+    });
+  const isLarge = rows.some((row) => weightOf(row.trace) > largeBytes);
+  await (isLarge ? oneLarge(write) : write());
 }
 
 /** Works on items, some at a time, from the first on until it is enough; gives the results of those begun. */
@@ -132,31 +142,41 @@ async function traceBlock(
   unwound: () => boolean,
 ): Promise<TraceRow | undefined> {
   const { height, hash: block_hash } = header;
-  const row = (state: TraceRow['state'], material: Buffer): TraceRow => ({
-    trace: { height, block_hash, material },
+  const row = (state: TraceRow['state'], material: Buffer, material_bytes: number): TraceRow => ({
+    trace: { height, block_hash, material, material_bytes },
     state,
   });
-  if (header.receipt_count === 0) return row('none', nothing);
-  let refusals = 0;
+  const none = (state: TraceRow['state']): TraceRow => row(state, nothing, 2);
+  if (header.receipt_count === 0) return none('none');
+  const fetched = async (small?: AnswerBound): Promise<TraceRow> => {
+    const { jsonrpc, signal, batch, blockBound } = options;
+    const isFirst = small !== undefined;
+    const [send, bound] = [isFirst ? batch : sendAlone, small ?? blockBound];
+    const { text, count } = await fetchTraces(jsonrpc, height, signal, send, bound);
+    const missing = header.receipt_count - count;
+    if (missing > 0) throw new NodeError('incomplete', `block ${height}: ${missing} traces are missing`);
+    const bytes = Buffer.from(text);
+    return row('traced', await compress(bytes), bytes.length);
+  };
+  let [refusals, tooLarge] = [0, 0];
   for (let attempt = 0; !unwound(); attempt++) {
     try {
-      const { text, count } = await fetchTraces(options.jsonrpc, height, options.signal, options.batch);
-      const missing = header.receipt_count - count;
-      if (missing <= 0) return row('traced', await compress(Buffer.from(text)));
-      throw new NodeError('incomplete', `block ${height}: ${missing} traces are missing`);
+      return await smallFirst(smallAnswer, oneLarge, fetched);
     } catch (error) {
       if (options.signal.aborted) throw error;
       const said = error instanceof NodeError ? error.answer : undefined;
-      if (/genesis is not traceable/i.test(said?.message ?? '')) return row('none', nothing);
+      if (/genesis is not traceable/i.test(said?.message ?? '')) return none('none');
       if (said !== undefined && isOff(said)) throw new TracingOff(said.message);
       if (await isRefusal(error, height, options)) refusals += 1;
-      if (refusals >= options.attempts) {
+      // Each URL is asked; what one of them sends too much of, the others may not.
+      if (isTooLarge(error)) tooLarge += 1;
+      if (refusals >= options.attempts || tooLarge >= options.jsonrpc.urls.length) {
         options.metrics.problems.inc({ service: 'block', kind: 'trace_unavailable' });
         options.log.error(
           { height, err: error },
-          'the node cannot trace this block: it stays without internal txs',
+          `the node cannot trace block ${height}, which stays without internal txs: ${messageOf(error)}`,
         );
-        return row('unavailable', nothing);
+        return none('unavailable');
       }
       await sleep(retryDelay(attempt), options.signal);
     }

@@ -3,6 +3,7 @@ import { messageOf, RpcError } from './errors.js';
 import type { BlockServiceClient, RawBlock } from './gen/indexer/block/v1/block.js';
 import { sleep } from './lifecycle.js';
 import type { Log } from './log.js';
+import { largeBytes, oneLarge, weightOf } from './material.js';
 import type { Metrics } from './metrics.js';
 import { callRpc, streamRpc } from './rpc/client.js';
 import { Superseded } from './writer/fence.js';
@@ -92,8 +93,8 @@ export async function consume<Prepared>(
   }
 }
 
-/** How much waits to be written at most: so many blocks, or bytes of material as it is compressed. */
-const [blocksWaiting, bytesWaiting] = [1_000, 8 * 1024 * 1024];
+/** How much waits to be written at most: so many blocks, or bytes of material as `weightOf` counts. */
+const [blocksWaiting, bytesWaiting] = [1_000, 32 * 1024 * 1024];
 
 /** Prepared blocks that wait to be written. */
 interface Waiting<Prepared> {
@@ -150,13 +151,26 @@ async function follow<Prepared>(
     for await (const batch of streamRpc(blocks.streamBlocks.bind(blocks), request, settings)) {
       const last = batch.blocks.at(-1);
       if (last === undefined) continue;
-      const prepared = await consumer.prepare(batch.blocks);
-      for (const item of prepared) waiting.prepared.push(item);
-      waiting.blocks += batch.blocks.length;
-      waiting.bytes += batch.blocks.reduce((sum, { material }) => sum + material.length, 0);
-      Object.assign(waiting, { last, head_height: batch.head_height });
-      writeNext();
-      while (writing !== undefined && isEnough(waiting)) await writing;
+      const bytes = batch.blocks.reduce((sum, block) => sum + weightOf(block), 0);
+      const take = async (): Promise<void> => {
+        const prepared = await consumer.prepare(batch.blocks);
+        for (const item of prepared) waiting.prepared.push(item);
+        waiting.blocks += batch.blocks.length;
+        waiting.bytes += bytes;
+        Object.assign(waiting, { last, head_height: batch.head_height });
+        writeNext();
+      };
+      if (bytes <= largeBytes) {
+        await take();
+        while (writing !== undefined && isEnough(waiting)) await writing;
+        continue;
+      }
+      // One that is large comes alone: it is read when nothing else is held, and is written before anything else is.
+      while (writing !== undefined) await writing;
+      await oneLarge(async () => {
+        await take();
+        while (writing !== undefined) await writing;
+      });
     }
   } finally {
     if (signal.aborted) waiting = nothingWaits(); // the next start begins after what is written

@@ -16,6 +16,7 @@ export interface ConsumerConfig {
   readonly MIGRATIONS: MigrationMode;
   readonly BLOCK_SERVICE_ADDR: string;
   readonly NODE_TIMEOUT_MS: number;
+  readonly NODE_ANSWER_MB: number;
   readonly REINDEX_PERCENT: number;
   readonly REINDEX_KEEP_MS: number;
   readonly WRITER_LEASE_MS: number;

@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
 
@@ -32,7 +33,21 @@ export function ownMemory(bytes: Buffer): Buffer {
 
 const outOfPlace = promisify(gunzip);
 
+/** What every gzip stream ends with: its uncompressed length, four bytes. */
+const lengthBytes = 4;
+
+/** The bytes that {@link compress} was given for a result. */
+export function uncompressedLength(bytes: Uint8Array): number {
+  if (bytes.length < lengthBytes) return 0;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).readUInt32LE(bytes.length - lengthBytes);
+}
+
+/** Above this, what zlib would give in chunks of 16 kB and put together is taken in one piece: else it is held twice. */
+const largeBytes = 1024 * 1024;
+
 /** Undoes {@link compress}; small ones in place, for the same reason. */
 export async function decompress(bytes: Uint8Array): Promise<Buffer> {
-  return bytes.length <= smallBytes / 4 ? gunzipSync(bytes) : outOfPlace(bytes);
+  if (bytes.length <= smallBytes / 4 && uncompressedLength(bytes) <= largeBytes) return gunzipSync(bytes);
+  const length = uncompressedLength(bytes);
+  return outOfPlace(bytes, length > largeBytes && length < constants.MAX_LENGTH ? { chunkSize: length } : {});
 }

@@ -7,6 +7,8 @@ export interface DecodeProblem {
   /** Which contract or part of the block: the same for everything of its kind. */
   readonly source: string;
   readonly reason: string;
+  /** The setting of a bound that was reached. */
+  readonly limit?: string;
 }
 
 export interface ProblemLogOptions {
@@ -32,8 +34,9 @@ export function createProblemLog(
   const { service, kind, message, log, metrics } = options;
   const known = createLru<string, true>(remembered);
   return (height, problems) => {
-    for (const { source, reason } of problems) {
-      metrics.problems.inc({ service, kind });
+    for (const { source, reason, limit } of problems) {
+      if (limit === undefined) metrics.problems.inc({ service, kind });
+      else metrics.limits.inc({ service, limit });
       const name = `${source} ${reason}`.slice(0, 300);
       if (known.has(name)) continue;
       known.set(name, true);

@@ -118,9 +118,14 @@ export const nodeSettings = {
   REST_URL: { doc: 'Cosmos REST URLs, separated by commas.', default: '', parse: asUrls },
   JSON_RPC_URL: { doc: 'EVM JSON-RPC URLs, separated by commas (EVM only).', default: '', parse: asUrls },
   NODE_TIMEOUT_MS: {
-    doc: 'How long to wait for an answer of the node, in milliseconds.',
+    doc: 'How long to wait for an answer of the node, up to its last byte, in milliseconds.',
     default: '10000',
     parse: asInteger(100, 600_000),
+  },
+  NODE_ANSWER_MB: {
+    doc: 'Largest answer of the node about anything but a whole block, in MiB: what is larger is not read to its end, and counts as a failure of the URL.',
+    default: '16',
+    parse: asInteger(1, 240),
   },
 } satisfies Settings;
 

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { createEndpoints } from './chain/endpoints.js';
+import { answerBound, createEndpoints } from './chain/endpoints.js';
 import { measured } from './clickhouse/open.js';
 import type {
   ConsumerConfig,
@@ -40,7 +40,10 @@ export function startConsumer<Config extends ConsumerConfig, Tables extends Cons
   const writing = childOf(signal);
   return startTogether(async (stops) => {
     const urls = kind.node(config);
-    const options = { log, metrics, timeout_ms: config.NODE_TIMEOUT_MS, connections: urls.connections };
+    const options = {
+      ...{ log, metrics, service: kind.name, bound: answerBound(config) },
+      ...{ timeout_ms: config.NODE_TIMEOUT_MS, connections: urls.connections },
+    };
     const rest = createEndpoints('rest', urls.rest, options);
     stops.push(() => rest.close());
     const jsonRpc = createEndpoints('jsonrpc', urls.jsonRpc, options);

@@ -10,6 +10,7 @@ import {
   serverSettings,
   tableSettings,
 } from '../common/settings.js';
+import { defaultTextLimits } from './text-limits.js';
 
 /** What only the nft service is told. */
 export const nftOwnSettings = {
@@ -17,6 +18,21 @@ export const nftOwnSettings = {
     doc: 'How often the node may refuse to name a collection or the uri of a token before it is given up, until `weft retry-details`.',
     default: '4',
     parse: asInteger(1, 1_000),
+  },
+  NFT_URI_BYTES: {
+    doc: 'Longest uri of a token that is kept, in bytes: a longer one is cut. What is indexed already stays as it is until a rebuild.',
+    default: String(defaultTextLimits.NFT_URI_BYTES),
+    parse: asInteger(64, 1_048_576),
+  },
+  NFT_NAME_BYTES: {
+    doc: 'Longest name of a collection that is kept, in bytes: a longer one is cut.',
+    default: String(defaultTextLimits.NFT_NAME_BYTES),
+    parse: asInteger(64, 65_536),
+  },
+  NFT_ID_BYTES: {
+    doc: 'Longest token id, in bytes: a token whose id is longer is left out.',
+    default: String(defaultTextLimits.NFT_ID_BYTES),
+    parse: asInteger(128, 32_768),
   },
 } satisfies Settings;
 
@@ -37,6 +53,7 @@ export const nftSettings = {
     doc: 'EVM JSON-RPC URLs, separated by commas: asked for names and uris on EVM rollups.',
   },
   NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
+  NODE_ANSWER_MB: nodeSettings.NODE_ANSWER_MB,
   ...proxySettings,
   ...consumerSettings(7003),
 } satisfies Settings;

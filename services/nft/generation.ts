@@ -100,6 +100,6 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
 
 /** How the node of this rollup is asked for details. */
 function sourceOf({ config, rest, jsonRpc }: TablesOptions<NftConfig>): DetailSource {
-  if (config.VM_TYPE === 'evm') return evmSource(jsonRpc);
+  if (config.VM_TYPE === 'evm') return evmSource(jsonRpc, config);
   return config.VM_TYPE === 'move' ? moveSource(rest) : wasmSource(rest, config.ACCOUNT_ADDRESS_PREFIX);
 }

@@ -67,7 +67,13 @@ function headHandlers(options: NftRpcOptions): Pick<NftServiceServer, 'getStatus
       const { database, tables, head } = options.reader();
       const { height } = head.position;
       const jobs = await countJobs(database, tables);
-      const [next] = await readAsks(database, tables, await readAsked(database, tables), endOf(height), 1);
+      const [next] = await readAsks(
+        database,
+        tables,
+        (await readAsked(database, tables)).at,
+        endOf(height),
+        1,
+      );
       return {
         height,
         details_height: next === undefined ? height : heightOf(next.at) - 1,

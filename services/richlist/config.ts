@@ -52,6 +52,7 @@ export const richlistSettings = {
     doc: 'EVM JSON-RPC URLs, separated by commas: balances are compared with what they say.',
   },
   NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
+  NODE_ANSWER_MB: nodeSettings.NODE_ANSWER_MB,
   ...proxySettings,
   ...consumerSettings(7004),
 } satisfies Settings;

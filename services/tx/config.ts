@@ -33,6 +33,7 @@ export const txSettings = {
     doc: 'Cosmos REST URLs, separated by commas: asked on Move rollups for the owners of fungible stores that are older than the index.',
   },
   NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
+  NODE_ANSWER_MB: nodeSettings.NODE_ANSWER_MB,
   ...proxySettings,
   ...consumerSettings(7002),
 } satisfies Settings;

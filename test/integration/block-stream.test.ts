@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { createHead, type Head } from '../../services/block/head.js';
 import { type BlockStore, createBlockStore, type HeaderRow } from '../../services/block/store.js';
@@ -21,9 +22,10 @@ const blockOf = (height: number, bytes: number): RawBlock => ({
   timestamp: '2026-01-02T03:04:05.000000006Z',
   tx_count: 0,
   material: randomBytes(bytes),
+  material_bytes: bytes,
 });
 
-const headerOf = ({ height, hash, parent_hash, timestamp }: RawBlock): HeaderRow => ({
+const headerOf = ({ height, hash, parent_hash, timestamp, material_bytes }: RawBlock): HeaderRow => ({
   height,
   hash,
   parent_hash,
@@ -36,12 +38,14 @@ const headerOf = ({ height, hash, parent_hash, timestamp }: RawBlock): HeaderRow
   gas_wanted: '0',
   total_fee: [],
   proposer_address: '',
+  material_bytes,
 });
 
 const traceOf = (height: number, bytes: number): RawTrace => ({
   height,
   block_hash: `A${height}`,
   material: randomBytes(bytes),
+  material_bytes: bytes,
 });
 
 async function emptyStore(): Promise<BlockStore> {
@@ -95,7 +99,8 @@ describe('the stream of blocks', () => {
   });
 
   it('reads no more from the tables at once than a message holds, but one block at least', async () => {
-    const most = { bytes: 4 * MiB, count: 3 };
+    // Random bytes do not compress, and count twice.
+    const most = { bytes: 8 * MiB, count: 3 };
     const read = async (from: number) => (await store.raws(from, 9, most)).map(({ height }) => height);
     assert.deepEqual(
       [await read(1), await read(4), await read(5), await read(7), await read(10)],
@@ -122,6 +127,30 @@ describe('the stream of blocks', () => {
       assert.ok(traces[i]?.material.equals(trace.material));
     }
   });
+
+  for (const isKnown of [true, false]) {
+    it(`goes by what blocks come to uncompressed, ${isKnown ? 'as their headers say' : 'also of versions that did not write it'}`, async () => {
+      const own = await emptyStore();
+      const bytes = 5 * MiB;
+      const events = Array.from({ length: 4 }, (_, i): RawBlock => {
+        const material_bytes = isKnown ? bytes : 0;
+        return { ...blockOf(i + 1, 0), material: gzipSync(Buffer.alloc(bytes, 'a')), material_bytes };
+      });
+      await write(own, events);
+      await own.writeTraces(
+        events.map(({ height, hash, ...rest }) => ({
+          ...{ state: 'traced', trace: { height, block_hash: hash, ...rest } },
+        })),
+      );
+      const from = { from_height: 0, parent_hash: '' };
+      const alone = [[1], [2], [3], [4]];
+      assert.deepEqual(heightsOf(await messages(streamBlocks(own, headOf(events), from, never), 4)), alone);
+      assert.deepEqual(heightsOf(await messages(streamTraces(own, headOf(events, 4), 0, never), 4)), alone);
+      if (!isKnown) return;
+      const most = { bytes: 8 * MiB, count: 400 };
+      assert.deepEqual([(await own.raws(1, 4, most)).length, (await own.traces(1, 4, most)).length], [1, 1]);
+    });
+  }
 
   it('takes traces from memory as long as memory has them', async () => {
     const head = createHead(64 * MiB);

@@ -13,6 +13,7 @@ import { startReading } from '../../services/nft/read/reader.js';
 import { readAsked } from '../../services/nft/store/details.js';
 import { endOf } from '../../services/nft/store/place.js';
 import type { NftStore } from '../../services/nft/store/store.js';
+import { defaultTextLimits } from '../../services/nft/text-limits.js';
 import { nameless } from './nft-model.js';
 
 /** The nft service's tables with a writer, as in one process. */
@@ -41,6 +42,8 @@ export const modelSource: DetailSource = {
   uris: async (tokens) => tokens.map(() => answer(undefined)),
 };
 
+const keeping = { limits: defaultTextLimits, report: () => {} };
+
 /** Opens migrated tables anew, as a process that starts does: nothing is in memory. */
 export async function openNft(
   database: Database,
@@ -64,7 +67,7 @@ export async function openNft(
   const signal = new AbortController().signal;
   const work = async (source: DetailSource, tasks: readonly Task[], areJobs: boolean, asked: number) => {
     const reading = startReading(index.reader, {});
-    const common = { database, tables, source, signal, attempts: 1, now: () => 1 };
+    const common = { database, tables, source, signal, attempts: 1, now: () => 1, ...keeping };
     const { details } = await workOff(common, tasks, areJobs, reading);
     await store.writeDetails({ ...details, asked }, store.generation);
   };
@@ -73,7 +76,7 @@ export async function openNft(
     store,
     async learn(source = modelSource) {
       for (;;) {
-        const asked = await readAsked(database, tables);
+        const { at: asked } = await readAsked(database, tables);
         const asks = await readAsks(database, tables, asked, endOf(head.position.height), 50);
         const jobs = asks.length > 0 ? [] : await readDueJobs(database, tables, 1, 50);
         if (asks.length + jobs.length === 0) return;

@@ -121,6 +121,7 @@ export async function startBlockSource(options: BlockSourceOptions = {}): Promis
           timestamp: source.timestamp,
           tx_count: source.tx_count,
           material: gzipSync(BlockMaterial.encode(source.material).finish()),
+          material_bytes: 0,
         });
       }
       bell.ring();
@@ -136,7 +137,12 @@ export async function startBlockSource(options: BlockSourceOptions = {}): Promis
         if (block === undefined) throw new Error(`there is no block ${traces.length + 1}`);
         const source = recorded[(block.height * 1) % recorded.length];
         const block_hash = wrongHash ? 'F'.repeat(64) : block.hash;
-        traces.push({ height: block.height, block_hash, material: gzipSync(source?.traces ?? '[]') });
+        traces.push({
+          height: block.height,
+          block_hash,
+          material: gzipSync(source?.traces ?? '[]'),
+          material_bytes: 0,
+        });
       }
       bell.ring();
     },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createBatching, readBatch } from '../../services/common/chain/batch.js';
+import { askInHalves, createBatching, readBatch } from '../../services/common/chain/batch.js';
 import { type Endpoints, NodeError } from '../../services/common/chain/endpoints.js';
 
 /** A node that answers with what a function gives, and the bodies that it was sent. */
@@ -160,5 +160,58 @@ describe('the answer to a batch', () => {
     assert.equal(reason(502, '<html>bad gateway</html>'), 'not_json');
     assert.equal(reason(200, '{"jsonrpc":"2.0","id":-1,"error":{"code":-32600}}'), 'error_answer');
     assert.equal(reason(500, '[]'), 'error_answer');
+  });
+});
+
+describe('what is asked of many at once', () => {
+  /** Answers up to so many units; a large item has 100, any other 1. */
+  const asker = (most: number, large: ReadonlySet<number>) => {
+    const sizes: number[] = [];
+    const ask = async (items: readonly number[]): Promise<number[]> => {
+      sizes.push(items.length);
+      const units = items.reduce((sum, item) => sum + (large.has(item) ? 100 : 1), 0);
+      if (units > most) throw new NodeError('too_large', 'too large');
+      return items.map((item) => item * 2);
+    };
+    return { ask, sizes };
+  };
+  const items = upTo(64);
+  const doubled = items.map((n) => n * 2);
+
+  it('is asked in halves where the answer is too large, down to single items', async () => {
+    const { ask, sizes } = asker(100, new Set([20]));
+    assert.deepEqual(await askInHalves(items, ask), doubled);
+    assert.ok(sizes.includes(1) && sizes.length < 40, String(sizes));
+  });
+
+  it('costs little more than one request each where all are large', async () => {
+    const { ask, sizes } = asker(100, new Set(items));
+    assert.deepEqual(await askInHalves(items, ask), doubled);
+    assert.ok(sizes.length < 100, String(sizes));
+  });
+
+  it('fails where a single answer is too large', async () => {
+    await assert.rejects(askInHalves(items, asker(10, new Set([7])).ask), { reason: 'too_large' });
+  });
+
+  it('is sent in smaller batches, and alone at last, without giving batches up', async () => {
+    let most = 3;
+    const { endpoints, sent } = fakeEndpoints((body) => {
+      if ((JSON.parse(body) as Sent[]).length > most) throw new NodeError('too_large', 'too large');
+      return double(body);
+    });
+    const { call, alone } = callsOf(endpoints, 10);
+    assert.deepEqual(
+      await Promise.all(upTo(10).map(call)),
+      upTo(10).map((n) => n * 2),
+    );
+    assert.ok(alone.length < 5, String(alone));
+    most = 10;
+    sent.length = 0;
+    await Promise.all(upTo(10).map(call));
+    assert.deepEqual(
+      sent.map((body) => (JSON.parse(body) as Sent[]).length),
+      [10],
+    );
   });
 });

@@ -30,6 +30,7 @@ const block = (height: number, chain = 'a'): RawBlock => ({
   timestamp: '',
   tx_count: 0,
   material: Buffer.alloc(0),
+  material_bytes: 0,
 });
 
 interface Source {

@@ -31,7 +31,13 @@ describe('the EVM chain ids that JSON-RPC URLs say', () => {
   });
 
   const said = async (...urls: string[]) => {
-    const config = { JSON_RPC_URL: urls, REST_URL: [], NODE_TIMEOUT_MS: 2_000, EVM_CHAIN_ID: undefined };
+    const config = {
+      JSON_RPC_URL: urls,
+      REST_URL: [],
+      NODE_TIMEOUT_MS: 2_000,
+      NODE_ANSWER_MB: 16,
+      EVM_CHAIN_ID: undefined,
+    };
     const evm = await openEvm(config, { log: createLog('silent'), metrics: createMetrics() });
     try {
       return await evm.chainIds();

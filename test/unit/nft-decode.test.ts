@@ -328,3 +328,65 @@ describe('NFT events of recorded blocks', () => {
     });
   }
 });
+
+describe('texts in NFT events that are longer than they may be', () => {
+  const long = '🎨'.repeat(10_000);
+  const limitsOf = (block: NftBlock) => block.problems.map(({ limit }) => limit);
+  const collection = toBech32('c'.repeat(64), 'init');
+
+  it('are cut at the end of a character: uris and names', () => {
+    const wasm = decode('wasm', [
+      {
+        type: 'wasm',
+        attributes: [
+          ['_contract_address', collection],
+          ['action', 'mint'],
+          ['token_id', 'one'],
+          ['owner', long],
+          ['token_uri', `a${long}`],
+        ],
+      },
+    ]);
+    const mint = happenings(wasm).find(({ what }) => what === 'mint') as Happening & {
+      uri: string;
+      owner: string;
+    };
+    assert.equal(mint.uri, `a${'🎨'.repeat(4_095)}`);
+    assert.equal(mint.owner, `?${'🎨'.repeat(255)}`);
+    assert.deepEqual(limitsOf(wasm), ['NFT_URI_BYTES', 'NFT_NAME_BYTES']);
+    const moveEvent = (tag: string, data: object): Event => ({
+      type: 'move',
+      attributes: [
+        ['type_tag', tag],
+        ['data', JSON.stringify(data)],
+      ],
+    });
+    const move = decode('move', [
+      moveEvent('0x1::collection::CreateCollectionEvent', { collection: '0xc', creator: '0xd', name: long }),
+      moveEvent('0x1::collection::MintEvent', { collection: '0xc', nft: '0xe', token_id: 'one' }),
+      moveEvent('0x1::nft::CreateEvent', { collection: '0xc', token_id: 'one', uri: long }),
+    ]);
+    const [created, minted] = happenings(move) as { name?: string; uri?: string }[];
+    assert.equal(created?.name, '🎨'.repeat(256));
+    assert.equal(minted?.uri, '🎨'.repeat(4_096));
+    assert.match(
+      move.problems[0]?.reason ?? '',
+      /name is longer than 1024 bytes: it is cut \(NFT_NAME_BYTES\)/,
+    );
+  });
+
+  it('leave a token out where they are its id', () => {
+    const mintOf = (token_id: string): Event => ({
+      type: 'wasm',
+      attributes: [
+        ['_contract_address', collection],
+        ['action', 'mint'],
+        ['token_id', token_id],
+        ['owner', toBech32(alice, 'init')],
+      ],
+    });
+    const block = decode('wasm', [mintOf('x'.repeat(4_096)), mintOf('x'.repeat(4_097))]);
+    assert.equal(happenings(block).filter(({ what }) => what === 'mint').length, 1);
+    assert.deepEqual(limitsOf(block), ['NFT_ID_BYTES']);
+  });
+});

@@ -11,8 +11,8 @@ const encoded = (text: string): string => AbiCoder.defaultAbiCoder().encode(['st
 describe('NFT details: texts that contracts return', () => {
   it('are strings, or 32 bytes that end in zeros', () => {
     for (const text of ['', 'Art', 'Ünïcode / 50% "quoted" 艺术 🎨', 'x'.repeat(5_000), 'nul\0'])
-      assert.equal(decodeText(encoded(text)), text);
-    assert.equal(decodeText(`0x${Buffer.from('MKR').toString('hex').padEnd(64, '0')}`), 'MKR');
+      assert.equal(decodeText(encoded(text), 16_384), text);
+    assert.equal(decodeText(`0x${Buffer.from('MKR').toString('hex').padEnd(64, '0')}`, 16_384), 'MKR');
   });
 
   it('are nothing where the answer is cut, empty or says what cannot be', () => {
@@ -23,12 +23,12 @@ describe('NFT details: texts that contracts return', () => {
       `0x${'ffffffffffff'.padStart(64, '0')}${good.slice(64)}`,
       `0x${'20'.padStart(64, '0')}${(2 ** 40).toString(16).padStart(64, '0')}`,
     ];
-    for (const data of odd) assert.equal(decodeText(data), undefined, data.slice(0, 80));
+    for (const data of odd) assert.equal(decodeText(data, 16_384), undefined, data.slice(0, 80));
   });
 
   it('may hold bytes that are no UTF-8', () => {
     const bytes = `0x${'20'.padStart(64, '0')}${'2'.padStart(64, '0')}${'c328'.padEnd(64, '0')}`;
-    assert.equal(decodeText(bytes), '\ufffd(');
+    assert.equal(decodeText(bytes, 16_384), '\ufffd(');
   });
 
   it('are asked for with the number of the token', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { AbiCoder } from 'ethers';
 import type { Endpoints, NodeRequest } from '../../services/common/chain/endpoints.js';
 import { evmSource } from '../../services/nft/enrich/evm.js';
+import { defaultTextLimits } from '../../services/nft/text-limits.js';
 
 const name = AbiCoder.defaultAbiCoder().encode(['string'], ['Art']);
 const [good, slow, late] = ['a', 'b', 'c'].map((letter) => letter.repeat(40)) as [string, string, string];
@@ -29,7 +30,9 @@ function node(tipOf: (contract: string) => number): Endpoints {
 describe('NFT details: calls that are sent one by one after a batch has failed', () => {
   const { signal } = new AbortController();
   const ask = async (tipOf: (contract: string) => number) =>
-    (await evmSource(node(tipOf)).collections([good, slow, late], 7, signal)).map(({ is }) => is);
+    (await evmSource(node(tipOf), defaultTextLimits).collections([good, slow, late], 7, signal)).map(
+      ({ is }) => is,
+    );
 
   it('are refused where the node answers others; nothing is known where it is behind', async () => {
     assert.deepEqual(await ask((contract) => (contract === late ? 6 : 7)), [

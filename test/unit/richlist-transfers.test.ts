@@ -93,6 +93,7 @@ describe('the balance changes of a block', () => {
       timestamp: '',
       tx_count: 1,
       material: Buffer.alloc(0),
+      material_bytes: 0,
     };
     const { deltas, problems, created } = decodeBlock(raw, material);
     return { moved: Object.fromEntries(deltas.get(token) ?? []), problems, created };

@@ -1,5 +1,6 @@
 import { bech32 } from '@scure/base';
 import {
+  answerBound,
   createEndpoints,
   type Endpoints,
   NodeError,
@@ -90,6 +91,7 @@ export async function checkPublisher({ config, deployer, log, metrics }: CheckIn
     log,
     metrics,
     timeout_ms: config.NODE_TIMEOUT_MS,
+    bound: answerBound(config),
     connections: 2,
   });
   try {
@@ -138,7 +140,10 @@ export async function chooseStage({ config, log, metrics }: CheckInput): Promise
     const text = `INIT_STAGE ${given} is not compared with the L1: L1_REST_URL is not set`;
     return { stage: given as bigint, findings: [note(text)] };
   }
-  const options = { log, metrics, timeout_ms: config.NODE_TIMEOUT_MS, connections: 2 };
+  const options = {
+    ...{ log, metrics, timeout_ms: config.NODE_TIMEOUT_MS },
+    ...{ bound: answerBound(config), connections: 2 },
+  };
   const l1 = createEndpoints('rest', config.L1_REST_URL, options);
   try {
     const module = l1ModuleOf(config);

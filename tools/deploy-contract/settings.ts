@@ -15,7 +15,7 @@ function asStage(text: string): bigint | 'auto' | undefined {
 }
 
 const { TX_STUCK_SECONDS, TX_GIVE_UP_SECONDS, TX_GAS_MARGIN_PERCENT, EVM_CHAIN_ID } = sendSettings;
-const { JSON_RPC_URL, REST_URL, NODE_TIMEOUT_MS } = nodeSettings;
+const { JSON_RPC_URL, REST_URL, NODE_TIMEOUT_MS, NODE_ANSWER_MB } = nodeSettings;
 
 /** What `weft deploy-contract` reads from the environment. */
 export const deploySettings = {
@@ -25,6 +25,7 @@ export const deploySettings = {
     doc: 'Cosmos REST URLs of the rollup, for its own limit of gas and who may deploy. Not needed, but then these are not checked.',
   },
   NODE_TIMEOUT_MS,
+  NODE_ANSWER_MB,
   ...proxySettings,
   INIT_STAGE: {
     doc: 'First stage that the contract has scores of, or `auto` for the stage that the L1 is in.',

@@ -6,6 +6,7 @@ import type { BlockServiceClient } from '../../services/common/gen/indexer/block
 import type { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import type { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
+import { limitHeapGrowth } from '../../services/common/heap.js';
 import { type Drainable, type OnFatal, runUntilSignal } from '../../services/common/lifecycle.js';
 import { hostPort, reachable } from '../../services/common/listen.js';
 import { createLog, type Log } from '../../services/common/log.js';
@@ -17,7 +18,6 @@ import { startGateway } from '../../services/gateway/main.js';
 import { startNft } from '../../services/nft/main.js';
 import { startRichlist } from '../../services/richlist/main.js';
 import { startTx } from '../../services/tx/main.js';
-import { limitHeapGrowth } from './heap.js';
 import { showProgress } from './progress.js';
 import { startRecorded } from './recorded.js';
 import { isRecorded, loadStartConfig, type StartConfig } from './settings.js';

@@ -1,5 +1,6 @@
-import { type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
+import { type AnswerBound, type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
 import { sliceMember, splitArray } from './json.js';
+import { isTooLarge } from './small-first.js';
 
 /** A JSON-RPC call that may travel together with others. */
 export interface BatchedCall<T> {
@@ -27,11 +28,45 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** How large the answer to a batch may be: the answers to ten calls about usual blocks are a tenth of it. */
+const batchBound: AnswerBound = { bytes: 8 * 1024 * 1024 };
+
+/** After so many answers that were small enough, more is asked for at once again. */
+const growAfter = 4;
+
+/**
+ * Asks something of many at once. Where the answer is too large for one message, half as many are asked about, down to
+ * single ones, and more again later: so one large answer costs the others little, and many cost not much more.
+ *
+ * @param ask one request; what it gives for some items is joined, in the order of the items.
+ * @throws what `ask` throws for anything else, and for a single item that is too large.
+ */
+export async function askInHalves<T, R>(
+  items: readonly T[],
+  ask: (items: readonly T[]) => Promise<readonly R[]>,
+): Promise<R[]> {
+  const results: R[] = [];
+  let [size, small] = [items.length, 0];
+  while (results.length < items.length) {
+    const some = items.slice(results.length, results.length + size);
+    try {
+      for (const result of await ask(some)) results.push(result);
+      small += 1;
+      if (small % growAfter === 0) size *= 2;
+    } catch (error) {
+      if (!isTooLarge(error) || some.length <= 1) throw error;
+      [size, small] = [Math.ceil(some.length / 2), 0];
+    }
+  }
+  return results;
+}
+
 /**
  * Joins the calls of one turn of the event loop into JSON-RPC batches, so that catching up
  * costs a fraction of the requests. Batches are an offer: a call whose batch fails, or
- * whose part of it cannot be read, is sent alone, with the retries that go with that; and a
- * node that answers batches with something else is sent smaller ones, then none.
+ * whose part of it cannot be read, is sent alone, with the retries that go with that; a batch whose
+ * answer is too large is sent in halves; and a node that answers batches with something else is sent
+ * smaller ones, then none.
  *
  * @param most how many calls go into one batch. CometBFT refuses more than 10 by default.
  */
@@ -40,9 +75,9 @@ export function createBatching(endpoints: Endpoints, most: number): SendBatched 
   let waiting: Waiting[] = [];
 
   const send = async (batch: readonly Waiting[]): Promise<void> => {
-    const answers = batch.length < fewest ? undefined : await ask(batch.map(({ call }) => call));
+    const answers = await askInHalves(batch, ask);
     for (const [index, { call, resolve, reject }] of batch.entries()) {
-      const answer = answers?.get(index);
+      const answer = answers[index];
       try {
         if (answer !== undefined) {
           resolve(call.read(answer));
@@ -55,17 +90,25 @@ export function createBatching(endpoints: Endpoints, most: number): SendBatched 
     }
   };
 
-  const ask = async (calls: readonly BatchedCall<unknown>[]): Promise<Map<number, string> | undefined> => {
-    const texts = calls.map(({ method, params }, id) =>
+  /** The answers to calls, in their order; undefined for those that are to be sent alone. @throws NodeError too_large */
+  const ask = async (batch: readonly Waiting[]): Promise<readonly (string | undefined)[]> => {
+    if (batch.length < fewest) return batch.map(() => undefined);
+    const texts = batch.map(({ call: { method, params } }, id) =>
       JSON.stringify({ jsonrpc: '2.0', id, method, params }),
     );
-    const request = { path: '', body: `[${texts.join(',')}]`, signal: calls[0]?.signal, attempts: 1 };
+    const request = {
+      ...{ path: '', body: `[${texts.join(',')}]`, signal: batch[0]?.call.signal },
+      ...{ attempts: 1, bound: batchBound },
+    };
     try {
-      return await endpoints.ask(request, (status, body) => readBatch(status, body, calls.length));
+      const answers = await endpoints.ask(request, (status, body) => readBatch(status, body, batch.length));
+      return batch.map((_, id) => answers.get(id));
     } catch (error) {
-      const isRefused = error instanceof NodeError && ['timeout', 'error_answer'].includes(error.reason);
-      if (isRefused && calls.length <= limit) limit = Math.floor(calls.length / 2);
-      return undefined;
+      if (isTooLarge(error)) throw error;
+      const reason = error instanceof NodeError ? error.reason : undefined;
+      const isRefused = reason === 'timeout' || reason === 'error_answer';
+      if (isRefused && batch.length <= limit) limit = Math.floor(batch.length / 2);
+      return batch.map(() => undefined);
     }
   };
 

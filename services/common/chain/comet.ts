@@ -1,5 +1,5 @@
 import { type SendBatched, sendAlone } from './batch.js';
-import { type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
+import { type AnswerBound, type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
 import { splitArrayAt } from './json.js';
 
 /** What /status says of a node. */
@@ -173,13 +173,14 @@ export const fetchCometBlock = (
   chain_id: string,
   signal: AbortSignal,
   send: SendBatched = sendAlone,
+  bound?: AnswerBound,
 ): Promise<CometBlock> => {
   const read = (status: number, body: string) => readBlock(height, chain_id, status, body);
   return send({
     method: 'block',
     params: { height: String(height) },
     read: (answer) => read(200, answer),
-    alone: () => rpc.ask({ ...blockRequest(height), signal }, read),
+    alone: () => rpc.ask({ ...blockRequest(height), signal, bound }, read),
     signal,
   });
 };
@@ -190,13 +191,14 @@ export const fetchCometResults = (
   height: number,
   signal: AbortSignal,
   send: SendBatched = sendAlone,
+  bound?: AnswerBound,
 ): Promise<CometResults> => {
   const read = (status: number, body: string) => readResults(height, status, body);
   return send({
     method: 'block_results',
     params: { height: String(height) },
     read: (answer) => read(200, answer),
-    alone: () => rpc.ask({ ...resultsRequest(height), signal }, read),
+    alone: () => rpc.ask({ ...resultsRequest(height), signal, bound }, read),
     signal,
   });
 };

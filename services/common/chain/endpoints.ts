@@ -1,4 +1,6 @@
+import { setMaxListeners } from 'node:events';
 import { request } from 'undici';
+import { BodyTooLarge, readBody } from '../http-body.js';
 import { createDispatcher } from '../http-proxy.js';
 import { sleep } from '../lifecycle.js';
 import type { Log } from '../log.js';
@@ -10,6 +12,7 @@ export type Api = 'rpc' | 'rest' | 'jsonrpc';
 /** Why a request to the node gave no usable answer. */
 export type NodeErrorReason =
   | 'timeout'
+  | 'too_large'
   | 'connection'
   | 'http_error'
   | 'not_json'
@@ -33,6 +36,28 @@ export class NodeError extends Error {
   }
 }
 
+/** How large an answer may be. */
+export interface AnswerBound {
+  readonly bytes: number;
+  /**
+   * The setting that says so, for messages and metrics. Without one the caller asks for a small answer first: that it
+   * is larger is for the caller to know, and no failure of the URL.
+   */
+  readonly setting?: string | undefined;
+}
+
+/** The bound that the setting says. */
+export const answerBound = ({ NODE_ANSWER_MB }: { readonly NODE_ANSWER_MB: number }): AnswerBound => ({
+  bytes: NODE_ANSWER_MB * 1024 * 1024,
+  setting: 'NODE_ANSWER_MB',
+});
+
+/**
+ * For answers that are not about a whole block. The largest that are asked for on purpose are pages of 1,000 items and
+ * batches of calls, a few MiB at most.
+ */
+const defaultBound = answerBound({ NODE_ANSWER_MB: 16 });
+
 /** A request to one of the URLs. */
 export interface NodeRequest {
   /** Path with query, appended to the URL. */
@@ -43,6 +68,8 @@ export interface NodeRequest {
   readonly signal?: AbortSignal | undefined;
   /** How often it is sent at most before its failure is the caller's. Default 4. */
   readonly attempts?: number | undefined;
+  /** How large the answer may be. Default: the bound of the endpoints. */
+  readonly bound?: AnswerBound | undefined;
 }
 
 /** The URLs of one interface, of which the best is used. */
@@ -63,15 +90,26 @@ export interface Endpoints {
 interface Endpoint {
   readonly url: string;
   readonly host: string;
+  /** Requests that wait for a connection; the deadline of a request begins when it has one. */
+  readonly waiting: (() => void)[];
+  free: number;
   failures: number;
+  /** When a request failed last, and when the log said that one cost the whole deadline, by `performance.now()`. */
+  failedAt: number;
+  warnedAt: number;
   /** Not used before this time unless every URL rests (milliseconds since the epoch). */
   restsUntil: number;
 }
 
-/** undici's codes for an answer that did not come in time. */
-const timeouts = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+const connectTimeout = 'UND_ERR_CONNECT_TIMEOUT';
 
 const [shortestRest, longestRest] = [200, 30_000];
+
+/** Failures that cost a whole deadline, or a whole bound of bytes: the URL rests longer, and the log says so at once. */
+const costly: readonly NodeErrorReason[] = ['timeout', 'too_large'];
+
+/** How often the log says so of one URL, in milliseconds. */
+const warnEvery_ms = 60_000;
 
 /** How often a request is sent before its failure is its caller's, and the wait in between. */
 const [quickAttempts, quickDelay_ms] = [4, 30];
@@ -86,14 +124,19 @@ function passesQuickly(api: Api, reason: NodeErrorReason): boolean {
 export interface EndpointOptions {
   readonly log: Log;
   readonly metrics: Metrics;
+  /** How long a request may take as a whole, from the connection to the last byte of the answer. */
   readonly timeout_ms: number;
   /** Requests that may be under way at once to each URL. */
   readonly connections: number;
+  /** How large answers may be, unless a request says otherwise. Default: 16 MiB. */
+  readonly bound?: AnswerBound | undefined;
+  /** The service in `metrics.limits`. Default: `weft`. */
+  readonly service?: string | undefined;
 }
 
 /** Makes the endpoints of one interface; nothing is sent yet. */
 export function createEndpoints(api: Api, urls: readonly string[], options: EndpointOptions): Endpoints {
-  const { log, metrics, timeout_ms } = options;
+  const { log, metrics, timeout_ms, bound: usual = defaultBound, service = 'weft' } = options;
   const dispatcher = createDispatcher({
     connections: options.connections,
     pipelining: 1,
@@ -103,7 +146,11 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
   const endpoints: Endpoint[] = urls.map((url) => ({
     url,
     host: new URL(url).host,
+    waiting: [],
+    free: options.connections,
     failures: 0,
+    failedAt: Number.NEGATIVE_INFINITY,
+    warnedAt: Number.NEGATIVE_INFINITY,
     restsUntil: 0,
   }));
 
@@ -117,49 +164,98 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
   const onFailure = (endpoint: Endpoint, error: NodeError): void => {
     metrics.nodeErrors.inc({ api, host: endpoint.host, reason: error.reason });
     endpoint.failures += 1;
-    const rest = Math.min(longestRest, shortestRest * 2 ** Math.min(20, endpoint.failures - 1));
+    endpoint.failedAt = performance.now();
+    const isCostly = costly.includes(error.reason);
+    const least = isCostly ? Math.max(shortestRest, timeout_ms) : shortestRest;
+    const rest = Math.min(longestRest, least * 2 ** Math.min(20, endpoint.failures - 1));
     endpoint.restsUntil = Date.now() + rest * (0.5 + Math.random());
-    log[endpoint.failures === 3 ? 'warn' : 'debug'](
+    const isNews = isCostly && endpoint.failedAt - endpoint.warnedAt >= warnEvery_ms;
+    if (isNews) endpoint.warnedAt = endpoint.failedAt;
+    log[isNews || endpoint.failures === 3 ? 'warn' : 'debug'](
       { api, host: endpoint.host, reason: error.reason, failures: endpoint.failures },
       error.message,
     );
   };
 
+  /** Whether a URL that does not rest may give what took another one too long, or too many bytes. */
+  const mayElsewhere = ({ reason }: NodeError): boolean =>
+    costly.includes(reason) && choose().failures === 0 && endpoints.length > 1;
+
   const send = async (
     endpoint: Endpoint,
-    { path, body, headers, signal }: NodeRequest,
+    { path, body, headers, signal, bound = usual }: NodeRequest,
   ): Promise<[number, string]> => {
+    const what = `${api} ${endpoint.host}${path}`;
+    // A signal for each request: what many requests share, undici would add a listener to for each of them.
+    const stop = new AbortController();
+    const cancel = (): void => stop.abort();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      stop.abort();
+    }, timeout_ms);
+    signal?.addEventListener('abort', cancel);
     try {
+      signal?.throwIfAborted();
       const response = await request(endpoint.url + path, {
         dispatcher,
-        headersTimeout: timeout_ms,
-        bodyTimeout: timeout_ms,
+        headersTimeout: 0,
+        bodyTimeout: 0,
         method: body === undefined ? 'GET' : 'POST',
         body: body ?? null,
         headers: {
           accept: 'application/json',
+          // Then the bytes that are counted are those that are held.
+          'accept-encoding': 'identity',
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...headers,
         },
-        signal: signal ?? null,
+        signal: stop.signal,
       });
-      return [response.statusCode, await response.body.text()];
-    } catch (error) {
-      const reason = timeouts.has(String((error as { code?: unknown }).code)) ? 'timeout' : 'connection';
-      const what = reason === 'timeout' ? `no answer within ${timeout_ms} ms` : String(error);
-      throw new NodeError(reason, `${api} ${path}: ${what}`, undefined, { cause: error });
+      return [response.statusCode, (await readBody(response.body, bound.bytes)).toString('utf8')];
+    } catch (cause) {
+      if (isLate || (cause as { code?: unknown }).code === connectTimeout) {
+        throw new NodeError('timeout', `${what}: no whole answer within ${timeout_ms} ms (NODE_TIMEOUT_MS)`);
+      }
+      if (cause instanceof BodyTooLarge) {
+        const { bytes, setting } = bound;
+        if (setting !== undefined) metrics.limits.inc({ service, limit: setting });
+        throw new NodeError(
+          'too_large',
+          `${what}: the answer is larger than ${bytes} bytes${setting === undefined ? '' : ` (${setting})`}`,
+        );
+      }
+      throw new NodeError('connection', `${what}: ${String(cause)}`, undefined, { cause });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', cancel);
+    }
+  };
+
+  /** Runs something while it holds one of the URL's connections. */
+  const connected = async <T>(endpoint: Endpoint, work: () => Promise<T>): Promise<T> => {
+    if (endpoint.free > 0) endpoint.free -= 1;
+    else await new Promise<void>((resolve) => endpoint.waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = endpoint.waiting.shift();
+      if (next === undefined) endpoint.free += 1;
+      else next();
     }
   };
 
   const askOnce: Endpoints['ask'] = async (nodeRequest, read) => {
     if (endpoints.length === 0) throw new NodeError('connection', `no ${api} URL is configured`);
     const endpoint = choose();
+    const began = performance.now();
     metrics.nodeRequests.inc({ api, host: endpoint.host });
     const end = metrics.nodeSeconds.startTimer({ api });
     try {
-      const [status, text] = await send(endpoint, nodeRequest);
+      const [status, text] = await connected(endpoint, () => send(endpoint, nodeRequest));
       const result = read(status, text);
-      if (endpoint.failures > 0) {
+      // What began before the last failure does not say that it is over.
+      if (endpoint.failures > 0 && began > endpoint.failedAt) {
         if (endpoint.failures >= 3) log.info({ api, host: endpoint.host }, 'the node answers again');
         endpoint.failures = 0;
         endpoint.restsUntil = 0;
@@ -169,10 +265,15 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
       const nodeError =
         error instanceof NodeError
           ? error
-          : new NodeError('not_json', `${api} ${nodeRequest.path}: ${String(error)}`, undefined, {
-              cause: error,
-            });
-      if (nodeRequest.signal?.aborted !== true) onFailure(endpoint, nodeError);
+          : new NodeError(
+              'not_json',
+              `${api} ${endpoint.host}${nodeRequest.path}: ${String(error)}`,
+              undefined,
+              { cause: error },
+            );
+      const isExpected =
+        nodeError.reason === 'too_large' && (nodeRequest.bound ?? usual).setting === undefined;
+      if (nodeRequest.signal?.aborted !== true && !isExpected) onFailure(endpoint, nodeError);
       throw nodeError;
     } finally {
       end();
@@ -180,11 +281,14 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
   };
 
   const ask: Endpoints['ask'] = async (nodeRequest, read) => {
+    // Every request that is under way listens to its caller's signal, and a service's requests share one.
+    if (nodeRequest.signal !== undefined) setMaxListeners(0, nodeRequest.signal);
     for (let attempt = 1; ; attempt++) {
       try {
         return await askOnce(nodeRequest, read);
       } catch (error) {
-        const passing = error instanceof NodeError && passesQuickly(api, error.reason);
+        const passing =
+          error instanceof NodeError && (passesQuickly(api, error.reason) || mayElsewhere(error));
         if (!passing || attempt >= (nodeRequest.attempts ?? quickAttempts) || nodeRequest.signal?.aborted)
           throw error;
         await sleep(quickDelay_ms * attempt * (0.5 + Math.random()), nodeRequest.signal);

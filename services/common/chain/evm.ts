@@ -1,5 +1,5 @@
 import { type SendBatched, sendAlone } from './batch.js';
-import { type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
+import { type AnswerBound, type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
 import { sliceMember, splitArrayAt } from './json.js';
 
 /** JSON-RPC's code for a method that the node does not have or does not allow. */
@@ -77,7 +77,8 @@ export const fetchReceipts = (
   height: number,
   signal: AbortSignal,
   send: SendBatched = sendAlone,
-): Promise<EvmList> => fetchList(jsonRpc, 'eth_getBlockReceipts', [hexHeight(height)], signal, send);
+  bound?: AnswerBound,
+): Promise<EvmList> => fetchList(jsonRpc, 'eth_getBlockReceipts', [hexHeight(height)], signal, send, bound);
 
 /** The call traces of a block. @throws NodeError */
 export const fetchTraces = (
@@ -85,8 +86,16 @@ export const fetchTraces = (
   height: number,
   signal: AbortSignal,
   send: SendBatched = sendAlone,
+  bound?: AnswerBound,
 ): Promise<EvmList> =>
-  fetchList(jsonRpc, 'debug_traceBlockByNumber', [hexHeight(height), { tracer: 'callTracer' }], signal, send);
+  fetchList(
+    jsonRpc,
+    'debug_traceBlockByNumber',
+    [hexHeight(height), { tracer: 'callTracer' }],
+    signal,
+    send,
+    bound,
+  );
 
 function fetchList(
   jsonRpc: Endpoints,
@@ -94,13 +103,14 @@ function fetchList(
   params: readonly unknown[],
   signal: AbortSignal,
   send: SendBatched,
+  bound: AnswerBound | undefined,
 ): Promise<EvmList> {
   const read = (status: number, body: string) => readEvmList(method, status, body);
   return send({
     method,
     params,
     read: (answer) => read(200, answer),
-    alone: () => jsonRpc.ask({ path: '', body: rpcBody(method, params), signal }, read),
+    alone: () => jsonRpc.ask({ path: '', body: rpcBody(method, params), signal, bound }, read),
     signal,
   });
 }

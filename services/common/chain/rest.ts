@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
+import { type AnswerBound, type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
 import { sliceMember, splitArray, splitArrayAt } from './json.js';
 
 /** Txs a page of the REST route; more than one page is asked for when a block has more. */
@@ -18,12 +18,13 @@ export async function fetchDecodedTxs(
   height: number,
   expected: number,
   signal: AbortSignal,
+  bound?: AnswerBound,
 ): Promise<string[]> {
   const txs: string[] = [];
   while (txs.length < expected) {
     const path = `/cosmos/tx/v1beta1/txs/block/${height}?pagination.limit=${pageSize}&pagination.offset=${txs.length}`;
     const isFirst = txs.length === 0;
-    const page = await rest.ask({ path, signal }, (status, body) =>
+    const page = await rest.ask({ path, signal, bound }, (status, body) =>
       isFirst ? readDecodedTxs(height, status, body) : readFurtherTxs(height, status, body),
     );
     txs.push(...page);

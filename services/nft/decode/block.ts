@@ -4,10 +4,12 @@ import { isObject, parseEvents, type TxEvent } from '../../common/chain/events.j
 import { messageOf } from '../../common/errors.js';
 import type { BlockMaterial, TxMaterial } from '../../common/gen/indexer/block/v1/block.js';
 import type { DecodeProblem } from '../../common/problem-log.js';
+import { defaultTextLimits } from '../text-limits.js';
 import { decodeEvmEvents } from './evm.js';
 import { decodePackets } from './ibc.js';
+import { limited } from './limits.js';
 import { decodeMoveEvents } from './move.js';
-import type { BlockHead, DecodeOptions, NftBlock, NftEvent, TxRef } from './types.js';
+import type { BlockHead, DecodeOptions, Happening, NftBlock, NftEvent, TxRef } from './types.js';
 import { decodeWasmEvents } from './wasm.js';
 
 /**
@@ -16,18 +18,27 @@ import { decodeWasmEvents } from './wasm.js';
  */
 export function decodeBlock(head: BlockHead, material: BlockMaterial, options: DecodeOptions): NftBlock {
   const { height, hash, parent_hash, timestamp } = head;
+  const { limits = defaultTextLimits } = options;
   const events: NftEvent[] = [];
   const problems: DecodeProblem[] = [];
   const read = (txEvents: readonly TxEvent[], tx: TxRef): void => {
+    const happenings: Happening[] = [];
     const sink = {
-      add: (happening: object) =>
-        events.push(Object.assign(happening, { tx, index: events.length }) as NftEvent),
+      add: (happening: Happening) => happenings.push(happening),
       problem: (source: string, reason: string) => problems.push({ source, reason }),
     };
-    decodePackets(txEvents, sink);
-    if (options.vm === 'evm') decodeEvmEvents(txEvents, sink);
-    else if (options.vm === 'move') decodeMoveEvents(txEvents, sink);
-    else decodeWasmEvents(txEvents, options.account_prefix, sink);
+    try {
+      decodePackets(txEvents, sink);
+      if (options.vm === 'evm') decodeEvmEvents(txEvents, sink);
+      else if (options.vm === 'move') decodeMoveEvents(txEvents, sink);
+      else decodeWasmEvents(txEvents, options.account_prefix, sink);
+    } finally {
+      // At the end, since on Move a later event says the uri of a mint.
+      for (const happening of happenings) {
+        const kept = limited(happening, limits, (problem) => problems.push(problem));
+        if (kept !== undefined) events.push(Object.assign(kept, { tx, index: events.length }));
+      }
+    }
   };
   for (const tx of material.txs) {
     try {

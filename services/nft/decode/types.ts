@@ -1,11 +1,14 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import type { DecodeProblem } from '../../common/problem-log.js';
+import type { TextLimits } from '../text-limits.js';
 
 /** What decoding depends on beside the block itself. */
 export interface DecodeOptions {
   readonly vm: 'evm' | 'move' | 'wasm';
   /** Human part of the rollup's bech32 addresses. */
   readonly account_prefix: string;
+  /** How long texts may be. Default: those of `text-limits.ts`. */
+  readonly limits?: TextLimits;
 }
 
 /** The facts of a block that are not in its material. */

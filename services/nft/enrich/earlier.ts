@@ -1,9 +1,10 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { tuple } from '../../common/clickhouse/database.js';
+import { inParts } from '../../common/clickhouse/keys.js';
 import { type Reader, startReading } from '../read/reader.js';
 import { readShown } from '../read/shown.js';
 import type { ObjectToken } from '../store/known.js';
-import { lookUpObjects, lookUpTokens, type TokenPlace } from '../store/lookups.js';
+import { lookUpObjects, lookUpTokens, type TokenPlace, textsOfToken } from '../store/lookups.js';
 import { tokenName } from '../store/types.js';
 import type { CollectionAnswer } from './source.js';
 
@@ -36,10 +37,12 @@ export function earlierIn(reader: Reader): Earlier {
     async uris(places) {
       if (places.length === 0) return new Map();
       const states = await lookUpTokens(database, tables, places);
-      const rows = await database.rows<TokenPlace & EarlierUri>(
-        `SELECT collection, id_key, argMax(u.uri, u.version) AS uri, argMax(u.at, u.version) AS at FROM ${tables.of('uris')} AS u WHERE (collection, id_key) IN {places:Array(Tuple(String, String))} GROUP BY collection, id_key`,
-        { places: places.map(({ collection, id_key }) => tuple([collection, id_key])) },
-        { name: 'nft.earlier_uris', priority: 'write' },
+      const rows = await inParts(places, textsOfToken, (some) =>
+        database.rows<TokenPlace & EarlierUri>(
+          `SELECT collection, id_key, argMax(u.uri, u.version) AS uri, argMax(u.at, u.version) AS at FROM ${tables.of('uris')} AS u WHERE (collection, id_key) IN {places:Array(Tuple(String, String))} GROUP BY collection, id_key`,
+          { places: some.map(({ collection, id_key }) => tuple([collection, id_key])) },
+          { name: 'nft.earlier_uris', priority: 'write' },
+        ),
       );
       const uris = new Map<string, EarlierUri>();
       for (const { collection, id_key, uri, at } of rows) {

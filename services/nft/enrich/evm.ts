@@ -1,10 +1,13 @@
-import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
+import { askInHalves } from '../../common/chain/batch.js';
+import { type AnswerBound, type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
 import { isObject } from '../../common/chain/events.js';
-import { messageOf } from '../../common/errors.js';
+import { isTooLarge, smallFirst } from '../../common/chain/small-first.js';
+import { createMutex, type Mutex } from '../../common/mutex.js';
+import type { TextLimits } from '../text-limits.js';
 import { decodeText, encodeNumber } from './abi.js';
 import { askUntilThere, isBehind } from './behind.js';
-import { answer, inParallel, type Outcome, read, refused, unreached } from './outcome.js';
-import type { DetailSource } from './source.js';
+import { answer, failed, inParallel, type Outcome, read, refused, unreached } from './outcome.js';
+import { type DetailSource, smallAnswer } from './source.js';
 
 /** Selectors of name() and tokenURI(uint256). */
 const [nameCall, tokenUriCall] = ['0x06fdde03', '0xc87b56dd'];
@@ -17,14 +20,31 @@ interface Call {
   readonly data: string;
 }
 
+/** How the node is asked. */
+interface Asking {
+  readonly jsonRpc: Endpoints;
+  /** Who holds it may hold a large answer. */
+  readonly alone: Mutex;
+  /** See `DetailSource`. */
+  readonly height: number;
+  readonly signal: AbortSignal;
+}
+
 /** Asks contracts over JSON-RPC, many in one request. */
-export function evmSource(jsonRpc: Endpoints): DetailSource {
+export function evmSource(
+  jsonRpc: Endpoints,
+  { NFT_NAME_BYTES, NFT_URI_BYTES }: Pick<TextLimits, 'NFT_NAME_BYTES' | 'NFT_URI_BYTES'>,
+): DetailSource {
+  const alone = createMutex();
   return {
     async collections(collections, height, signal) {
       const calls = collections.map((collection) => ({ to: `0x${collection}`, data: nameCall }));
-      const outcomes = await callAll(jsonRpc, calls, height, signal);
-      return outcomes.map((outcome) =>
-        read(outcome, (data) => asCollection(decodeText(data)), 'name() does not return a text'),
+      return callAll({ jsonRpc, alone, height, signal }, calls, (outcome) =>
+        read(
+          outcome,
+          (data) => asCollection(decodeText(data, NFT_NAME_BYTES)),
+          'name() does not return a text',
+        ),
       );
     },
     async uris(tokens, height, signal) {
@@ -32,8 +52,9 @@ export function evmSource(jsonRpc: Endpoints): DetailSource {
         to: `0x${collection}`,
         data: tokenUriCall + encodeNumber(token_id),
       }));
-      const outcomes = await callAll(jsonRpc, calls, height, signal);
-      return outcomes.map((outcome) => read(outcome, decodeText, 'tokenURI() does not return a text'));
+      return callAll({ jsonRpc, alone, height, signal }, calls, (outcome) =>
+        read(outcome, (data) => decodeText(data, NFT_URI_BYTES), 'tokenURI() does not return a text'),
+      );
     },
   };
 }
@@ -41,48 +62,57 @@ export function evmSource(jsonRpc: Endpoints): DetailSource {
 const asCollection = (name: string | undefined) =>
   name === undefined ? undefined : { name, creator: '' as const };
 
-async function callAll(
-  jsonRpc: Endpoints,
+/** @param take reads an outcome, at once: what a contract returns may be a thousand times what is wanted of it. */
+async function callAll<T>(
+  asking: Asking,
   calls: readonly Call[],
-  height: number,
-  signal: AbortSignal,
-): Promise<Outcome<string>[]> {
+  take: (outcome: Outcome<string>) => Outcome<T>,
+): Promise<Outcome<T>[]> {
   const batches: Call[][] = [];
   for (let start = 0; start < calls.length; start += callsInBatch)
     batches.push(calls.slice(start, start + callsInBatch));
   const outcomes = await inParallel(batches, batchesAtOnce, (batch) =>
-    callBatch(jsonRpc, batch, height, signal),
+    askInHalves(batch, async (some) => (await callBatch(asking, some, some.length < batch.length)).map(take)),
   );
   return outcomes.flat();
 }
 
-/** A whole batch fails with one call that runs too long, and some nodes take none: then one by one. */
+/**
+ * Sends some calls together. A whole batch fails with one call that runs too long, and some nodes take none: then one by one.
+ *
+ * @param isPart whether they come from a batch whose answer was too large.
+ * @throws NodeError too_large for several calls: they are to be sent in halves.
+ */
 async function callBatch(
-  jsonRpc: Endpoints,
+  asking: Asking,
   calls: readonly Call[],
-  height: number,
-  signal: AbortSignal,
+  isPart: boolean,
 ): Promise<Outcome<string>[]> {
+  if (calls.length === 1) return [(await callOne(asking, calls[0] as Call, isPart)).outcome];
   try {
-    return await request(jsonRpc, calls, height, signal);
+    return await request(asking, calls, smallAnswer);
   } catch (error) {
-    if (calls.length === 1 || isBehind(error) || signal.aborted)
-      return calls.map(() => unreached(messageOf(error)));
+    if (isTooLarge(error)) throw error;
+    if (isBehind(error) || asking.signal.aborted) return calls.map(() => failed(error));
   }
-  const single = await inParallel(calls, callsAtOnce, async (call): Promise<Single> => {
-    try {
-      const [outcome] = await request(jsonRpc, [call], height, signal);
-      return { outcome: outcome ?? unreached('no answer'), isBehind: false };
-    } catch (error) {
-      return { outcome: unreached(messageOf(error)), isBehind: isBehind(error) };
-    }
-  });
+  const single = await inParallel(calls, callsAtOnce, (call) => callOne(asking, call));
   // Where the node answers others, it is the call that it cannot answer; unless it was asked of a
   // node that does not have the block.
   const isUp = single.some(({ outcome }) => outcome.is !== 'unreached');
   return single.map(({ outcome, isBehind }) =>
     isUp && outcome.is === 'unreached' && !isBehind ? refused(outcome.why) : outcome,
   );
+}
+
+/** @param isLarge whether its answer is probably large. */
+async function callOne(asking: Asking, call: Call, isLarge = false): Promise<Single> {
+  const ask = (bound?: AnswerBound) => request(asking, [call], bound);
+  try {
+    const [outcome] = await (isLarge ? asking.alone(ask) : smallFirst(smallAnswer, asking.alone, ask));
+    return { outcome: outcome ?? unreached('no answer'), isBehind: false };
+  } catch (error) {
+    return { outcome: failed(error), isBehind: isBehind(error) };
+  }
 }
 
 /** What came of a call that was sent by itself. */
@@ -93,10 +123,9 @@ interface Single {
 
 /** Sends calls, with the question how far the node is in front of them: what a node that is behind says is old. @throws NodeError */
 function request(
-  jsonRpc: Endpoints,
+  { jsonRpc, height, signal }: Asking,
   calls: readonly Call[],
-  height: number,
-  signal: AbortSignal,
+  bound: AnswerBound | undefined,
 ): Promise<Outcome<string>[]> {
   const questions = [
     { jsonrpc: '2.0', id: 0, method: 'eth_blockNumber', params: [] },
@@ -108,7 +137,7 @@ function request(
     })),
   ];
   const ask = () =>
-    jsonRpc.ask({ path: '', body: JSON.stringify(questions), signal }, (status, body) =>
+    jsonRpc.ask({ path: '', body: JSON.stringify(questions), signal, bound }, (status, body) =>
       readAnswers(calls.length, height, status, body),
     );
   return askUntilThere(ask, signal);

@@ -1,3 +1,6 @@
+import { isTooLarge } from '../../common/chain/small-first.js';
+import { messageOf } from '../../common/errors.js';
+
 /** What came of asking the node. */
 export type Outcome<T> =
   | { readonly is: 'answer'; readonly value: T }
@@ -7,8 +10,18 @@ export type Outcome<T> =
   | { readonly is: 'unreached'; readonly why: string };
 
 export const answer = <T>(value: T): Outcome<T> => ({ is: 'answer', value });
-export const refused = (why: string): Outcome<never> => ({ is: 'refused', why: why.slice(0, 300) });
-export const unreached = (why: string): Outcome<never> => ({ is: 'unreached', why: why.slice(0, 300) });
+export const refused = (why: string): Exclude<Outcome<never>, { is: 'answer' }> => ({
+  is: 'refused',
+  why: why.slice(0, 300),
+});
+export const unreached = (why: string): Exclude<Outcome<never>, { is: 'answer' }> => ({
+  is: 'unreached',
+  why: why.slice(0, 300),
+});
+
+/** What came of a question that failed: an answer that is too large is the node's, and will be no smaller. */
+export const failed = (error: unknown): Exclude<Outcome<never>, { is: 'answer' }> =>
+  isTooLarge(error) ? refused(messageOf(error)) : unreached(messageOf(error));
 
 /** The outcome with its value read; what cannot be read counts as refused. */
 export function read<T, U>(

@@ -41,5 +41,11 @@ export const jobDone = ({ at, subject, collection, first_key, last_key }: Ask): 
 /** A job that is due at once. */
 export const jobNow = (ask: Ask): Job => ({ ...jobDone(ask), state: 'pending' });
 
+/** A job that is given up because a process has ended, more than once, while nothing else was asked. */
+export const jobFatal = (ask: Ask & { readonly attempts?: number }): Job => ({
+  ...jobDone(ask),
+  ...{ state: 'failed', attempts: ask.attempts ?? 0, error: 'the process has ended while it was asked for' },
+});
+
 /** Whether a job has never been tried: the rest of a range, or what a rollback makes us ask again. */
 export const isUntried = (task: Ask & { readonly error?: string }): boolean => task.error === '';

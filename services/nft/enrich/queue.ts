@@ -1,6 +1,7 @@
 import { type Database, tuple } from '../../common/clickhouse/database.js';
+import { inParts } from '../../common/clickhouse/keys.js';
 import type { Job } from '../store/details.js';
-import type { TokenPlace } from '../store/lookups.js';
+import { type TokenPlace, textsOfToken } from '../store/lookups.js';
 import type { Tables } from '../store/tables.js';
 import { type Ask, tokenName } from '../store/types.js';
 
@@ -22,7 +23,7 @@ export function readAsks(
 /** Jobs whose time has come, the longest due first. */
 export function readDueJobs(database: Database, tables: Tables, now: number, limit: number): Promise<Job[]> {
   return database.rows<Job>(
-    `SELECT subject, collection, first_key, last_key, at, state, attempts, next_ms, error FROM ${tables.of('jobs')} FINAL WHERE state = 'pending' AND next_ms <= {now:UInt64} ORDER BY next_ms LIMIT {limit:UInt64}`,
+    `SELECT subject, collection, first_key, last_key, at, state, attempts, next_ms, error FROM ${tables.of('jobs')} FINAL WHERE state = 'pending' AND next_ms <= {now:UInt64} ORDER BY next_ms, subject, collection, first_key, last_key LIMIT {limit:UInt64}`,
     { now, limit },
     { name: 'nft.due_jobs' },
   );
@@ -53,26 +54,20 @@ export function readFailedJobs(
   );
 }
 
-/** Tokens that one statement looks up. */
-const placesAtOnce = 1_000;
-
 /** Those of some tokens, by name, about which there are jobs that are not over. */
 export async function lookUpOpenJobs(
   database: Database,
   tables: Tables,
   places: readonly TokenPlace[],
 ): Promise<Set<string>> {
-  const open = new Set<string>();
-  for (let start = 0; start < places.length; start += placesAtOnce) {
-    const some = places.slice(start, start + placesAtOnce);
-    const rows = await database.rows<TokenPlace>(
+  const rows = await inParts(places, textsOfToken, (some) =>
+    database.rows<TokenPlace>(
       `SELECT collection, first_key AS id_key FROM ${tables.of('jobs')} FINAL WHERE subject = 'tokens' AND (collection, first_key) IN {places:Array(Tuple(String, String))} AND last_key = first_key AND state != 'done'`,
       { places: some.map(({ collection, id_key }) => tuple([collection, id_key])) },
       { name: 'nft.open_jobs' },
-    );
-    for (const { collection, id_key } of rows) open.add(tokenName(collection, id_key));
-  }
-  return open;
+    ),
+  );
+  return new Set(rows.map(({ collection, id_key }) => tokenName(collection, id_key)));
 }
 
 /** How many jobs are pending, and how many were given up. */

@@ -1,9 +1,11 @@
-import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
+import { type AnswerBound, type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
 import { isObject, stringOf } from '../../common/chain/events.js';
+import { smallFirst } from '../../common/chain/small-first.js';
 import { heightHeader, stateProblem } from '../../common/chain/state-height.js';
-import { messageOf } from '../../common/errors.js';
+import { createMutex, type Mutex } from '../../common/mutex.js';
 import { askUntilThere } from './behind.js';
-import { answer, type Outcome, refused, unreached } from './outcome.js';
+import { answer, failed, type Outcome, refused, unreached } from './outcome.js';
+import { smallAnswer } from './source.js';
 
 /** Questions under way at once. */
 export const questionsAtOnce = 8;
@@ -26,13 +28,14 @@ export type AskRest = (
  */
 export function createAskRest(rest: Endpoints): AskRest {
   let pruned = 0;
+  const alone = createMutex();
   return async (path, height, signal) => {
     if (height > pruned) {
-      const found = await askAt(rest, path, height, signal);
+      const found = await askAt(rest, alone, path, height, signal);
       if (found !== 'gone') return found;
       pruned = Math.max(pruned, height);
     }
-    const found = await askAt(rest, path, 0, signal);
+    const found = await askAt(rest, alone, path, 0, signal);
     return found === 'gone' ? unreached('the node does not have its latest state') : found;
   };
 }
@@ -40,13 +43,14 @@ export function createAskRest(rest: Endpoints): AskRest {
 /** Asks for the state after a block; 0 is the latest. */
 async function askAt(
   rest: Endpoints,
+  alone: Mutex,
   path: string,
   height: number,
   signal: AbortSignal,
 ): Promise<Outcome<Record<string, unknown>> | 'gone'> {
   const request = { path, signal, ...(height === 0 ? {} : { headers: { [heightHeader]: String(height) } }) };
-  const ask = () =>
-    rest.ask(request, (status, body) => {
+  const ask = (bound?: AnswerBound) =>
+    rest.ask({ ...request, bound }, (status, body) => {
       const said = parseNodeJson(status, body, path);
       if (status === 200 && isObject(said)) return answer(said);
       const message = isObject(said) ? stringOf(said['message']) : `HTTP ${status}`;
@@ -54,5 +58,5 @@ async function askAt(
       if (problem === 'not yet') throw new NodeError('behind', `${path}: ${message.slice(0, 200)}`);
       return problem === 'gone' ? problem : refused(message);
     });
-  return askUntilThere(ask, signal).catch((error: unknown) => unreached(messageOf(error)));
+  return askUntilThere(() => smallFirst(smallAnswer, alone, ask), signal).catch(failed);
 }

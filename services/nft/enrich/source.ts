@@ -1,5 +1,12 @@
 import type { AccountKey } from '../../common/chain/address.js';
+import type { AnswerBound } from '../../common/chain/endpoints.js';
 import type { Outcome } from './outcome.js';
+
+/**
+ * What answers about details are read up to while several questions are under way. A hundred uris of some kilobytes
+ * fit.
+ */
+export const smallAnswer: AnswerBound = { bytes: 1024 * 1024 };
 
 /** What the node says of a collection. */
 export interface CollectionAnswer {

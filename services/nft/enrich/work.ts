@@ -1,5 +1,6 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import type { Database } from '../../common/clickhouse/database.js';
+import type { DecodeProblem } from '../../common/problem-log.js';
 import { readItems } from '../read/items.js';
 import type { Reading } from '../read/reader.js';
 import { readShown } from '../read/shown.js';
@@ -8,6 +9,7 @@ import { lookUpClasses, lookUpOrigins, lookUpTokens } from '../store/lookups.js'
 import { heightOf } from '../store/place.js';
 import type { Tables } from '../store/tables.js';
 import { type Ask, type ShownCollection, tokenName } from '../store/types.js';
+import { cutText, isLonger, type TextLimits } from '../text-limits.js';
 import { afterAllKeys, beforeAllKeys, tokenIdOf } from '../token-key.js';
 import type { Earlier } from './earlier.js';
 import type { Outcome } from './outcome.js';
@@ -23,6 +25,10 @@ export interface WorkOptions {
   readonly attempts: number;
   readonly signal: AbortSignal;
   readonly now: () => number;
+  /** How long texts may be; what is longer is cut. */
+  readonly limits: TextLimits;
+  /** Takes what was cut. */
+  readonly report: (problem: DecodeProblem) => void;
   /** While tables are rebuilt: what those in use know, shown until the node says it again. */
   readonly earlier?: (() => Earlier | undefined) | undefined;
 }
@@ -37,8 +43,22 @@ export interface Worked {
   readonly isAway: boolean;
 }
 
-/** Tokens of a range that are asked for in one go; the rest stays a job. */
-const tokensOfRange = 500;
+/** Tokens of ranges that are asked for in one go; the rest stays a job. */
+const tokensOfRanges = 500;
+
+/** A text of a contract as it is kept. */
+function kept(
+  { limits, report }: Pick<WorkOptions, 'limits' | 'report'>,
+  limit: 'NFT_URI_BYTES' | 'NFT_NAME_BYTES',
+  source: AccountKey,
+  text: string,
+): string {
+  const most = limits[limit];
+  if (!isLonger(text, most)) return text;
+  const what = limit === 'NFT_URI_BYTES' ? 'a uri' : 'the name';
+  report({ source, reason: `${what} is longer than ${most} bytes: it is cut (${limit})`, limit });
+  return cutText(text, most);
+}
 
 /**
  * The block that a node must have to be believed: the last one here, so that what an earlier
@@ -97,18 +117,19 @@ function latest(tasks: readonly Task[], subject: Ask['subject']): Task[] {
 }
 
 async function nameCollections(
-  { database, tables, source, attempts, signal, now }: WorkOptions,
+  options: WorkOptions,
   earlier: Earlier | undefined,
   tasks: readonly Task[],
   areJobs: boolean,
   reading: Reading,
 ): Promise<Counted & Pick<Details, 'shown' | 'moved' | 'jobs'>> {
+  const { database, tables, source, attempts, signal, now } = options;
   const wanted = latest(tasks, 'collection');
   const addresses = wanted.map(({ collection }) => collection);
   const origins = await lookUpOrigins(database, tables, addresses);
   const before = await readShown(reading, addresses);
   const outcomes = await source.collections(addresses, heightToAsk(reading, wanted), signal);
-  const kept = await earlier?.collections(unansweredOf(addresses, outcomes));
+  const known = await earlier?.collections(unansweredOf(addresses, outcomes));
   const [shown, moved, jobs]: [ShownCollection[], ShownCollection[], Job[]] = [[], [], []];
   for (const [index, task] of wanted.entries()) {
     const { collection, at } = task;
@@ -120,13 +141,14 @@ async function nameCollections(
     const isAgain = areJobs || at > origin.told_at;
     if (outcome.is !== 'answer') jobs.push(jobAfter(task, outcome, now(), attempts));
     else if (isAgain) jobs.push(jobDone(task));
-    const value = outcome.is === 'answer' ? outcome.value : kept?.get(collection);
+    const value = outcome.is === 'answer' ? outcome.value : known?.get(collection);
     if (value === undefined) continue;
     const { born_at, timestamp } = origin;
     const creator = origin.creator || value.creator;
     const old = before.get(collection);
     if (old !== undefined && old.born_at !== born_at) moved.push({ ...old, at });
-    shown.push({ collection, born_at, creator, name: value.name, origin_name: '', timestamp, at });
+    const name = kept(options, 'NFT_NAME_BYTES', collection, value.name);
+    shown.push({ collection, born_at, creator, name, origin_name: '', timestamp, at });
     // Its tokens were passed over while it was not shown.
     if (isAgain && old === undefined) jobs.push(jobNow(allTokens(collection, at)));
   }
@@ -184,9 +206,16 @@ async function tellUris(
   // Nobody asks about a token that was burnt meanwhile.
   const alive = new Set(tokens.map(({ task }) => task));
   if (areJobs) jobs.push(...singles.filter((task) => !alive.has(task)).map(jobDone));
+  let left = tokensOfRanges;
   for (const range of of.filter(({ first_key, last_key }) => first_key !== last_key)) {
-    const { found, rest } = await tokensIn(options, range, reading);
+    if (left <= 0) {
+      // A range can have any number of tokens: those of the next ones are asked for another time.
+      if (!areJobs) jobs.push(jobNow(range));
+      continue;
+    }
+    const { found, rest } = await tokensIn(options, range, reading, left);
     tokens.push(...found);
+    left -= found.length;
     if (areJobs) jobs.push(jobDone(range));
     if (rest !== undefined) jobs.push(jobNow(rest));
   }
@@ -194,7 +223,7 @@ async function tellUris(
     ...{ collection, object, token_id: tokenIdOf(id_key) },
   }));
   const outcomes = await source.uris(questions, heightToAsk(reading, tokens), signal);
-  const kept = await earlier?.uris(unansweredOf(tokens, outcomes));
+  const known = await earlier?.uris(unansweredOf(tokens, outcomes));
   const uris: UriRow[] = [];
   // Of a token that was asked about before, that may have failed: this answer ends it.
   const open = await lookUpOpenJobs(
@@ -209,13 +238,17 @@ async function tellUris(
     if (outcome.is === 'answer') {
       // Nothing to say voids what was said before.
       const { value } = outcome;
-      uris.push({ collection, id_key, uri: value ?? '', at: value === undefined ? 0 : at });
+      const uri = kept(options, 'NFT_URI_BYTES', collection, value ?? '');
+      uris.push({ collection, id_key, uri, at: value === undefined ? 0 : at });
       if (open.has(tokenName(collection, id_key))) jobs.push(jobDone(own));
     } else {
       jobs.push(jobAfter(own, outcome, now(), attempts));
-      const said = kept?.get(tokenName(collection, id_key));
+      const said = known?.get(tokenName(collection, id_key));
       if (said !== undefined)
-        uris.push({ collection, id_key, uri: said.uri, at: Math.min(said.at, task.at) });
+        uris.push({
+          ...{ collection, id_key, at: Math.min(said.at, task.at) },
+          uri: kept(options, 'NFT_URI_BYTES', collection, said.uri),
+        });
     }
   }
   return { uris, jobs, ...countAnswered(outcomes) };
@@ -243,20 +276,21 @@ async function tokensIn(
   options: WorkOptions,
   range: Task,
   reading: Reading,
+  most: number,
 ): Promise<{ found: WantedToken[]; rest: Ask | undefined }> {
   const { collection, first_key, last_key } = range;
   const items = await readItems(
     reading,
     { list: 'collection', scope: collection, hidden: [] },
     // Beyond this there is the key itself: addresses sort after the empty text.
-    { anchor: [0, first_key, ''], descending: false, offset: 0, limit: tokensOfRange + 1 },
+    { anchor: [0, first_key, ''], descending: false, offset: 0, limit: most + 1 },
   );
   const inside = items.filter(({ id_key }) => Buffer.from(id_key).compare(Buffer.from(last_key)) <= 0);
   const found = await aliveTokens(
     options,
-    inside.slice(0, tokensOfRange).map(({ id_key }) => ({ ...range, first_key: id_key, last_key: id_key })),
+    inside.slice(0, most).map(({ id_key }) => ({ ...range, first_key: id_key, last_key: id_key })),
   );
-  const next = inside[tokensOfRange];
+  const next = inside[most];
   return {
     found: found.map((token) => ({
       ...token,

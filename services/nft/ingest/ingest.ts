@@ -6,6 +6,7 @@ import type { BlockServiceClient } from '../../common/gen/indexer/block/v1/block
 import { hasJoined } from '../../common/join.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
+import { createProblemLog } from '../../common/problem-log.js';
 import type { WriterHealth } from '../../common/writer-health.js';
 import type { NftConfig } from '../config.js';
 import { decodeBlock } from '../decode/block.js';
@@ -13,9 +14,11 @@ import { type FollowOptions, followDetails } from '../enrich/follow.js';
 import type { DetailSource } from '../enrich/source.js';
 import type { NftIndex } from '../index.js';
 import type { NftStore } from '../store/store.js';
+import type { TextLimits } from '../text-limits.js';
 
 export interface IngestOptions {
-  readonly config: Pick<NftConfig, 'VM_TYPE' | 'CHAIN_ID' | 'ACCOUNT_ADDRESS_PREFIX' | 'DETAIL_ATTEMPTS'>;
+  readonly config: Pick<NftConfig, 'VM_TYPE' | 'CHAIN_ID' | 'ACCOUNT_ADDRESS_PREFIX' | 'DETAIL_ATTEMPTS'> &
+    TextLimits;
   /** For everything but the answers to calls. */
   readonly database: Database;
   /** The name in logs and metrics. */
@@ -41,10 +44,14 @@ export async function ingest(options: IngestOptions): Promise<void> {
   const { config, name, blocks, index, store, log, metrics, health, signal } = options;
   const claim = (chain_id: string, vm_type: string) => store.claim(chain_id, vm_type);
   if (!(await hasJoined({ ...options, claim }))) return;
-  const rollup = { vm: config.VM_TYPE, account_prefix: config.ACCOUNT_ADDRESS_PREFIX };
+  const rollup = { vm: config.VM_TYPE, account_prefix: config.ACCOUNT_ADDRESS_PREFIX, limits: config };
   const decode = decodeAndTell((block, material) => decodeBlock(block, material, rollup), {
     ...{ service: 'nft', kind: 'decode', log, metrics },
-    message: 'an event of an NFT could not be read',
+    message: 'an event of an NFT could not be read, or not as a whole',
+  });
+  const report = createProblemLog({
+    ...{ service: 'nft', kind: 'details', log, metrics },
+    message: 'a detail of an NFT was not kept as a whole',
   });
   const { tables, head, reader } = index;
   const { database } = options;
@@ -54,6 +61,8 @@ export async function ingest(options: IngestOptions): Promise<void> {
       ...{ database, tables, head, reader: { ...reader, database }, store, log, metrics, health, signal },
       ...{ source: options.source, earlier: options.earlier, onAsked: options.onAsked },
       attempts: config.DETAIL_ATTEMPTS,
+      limits: config,
+      report: (problem) => report(head.position.height, [problem]),
       now: Date.now,
     }),
   ]);

@@ -7,7 +7,7 @@ import { readEditions } from './editions.js';
 import { memoryList } from './memory-list.js';
 import { type MovingPage, movingPage, type Position, type Range } from './moving-page.js';
 import type { Reading } from './reader.js';
-import { readShown } from './shown.js';
+import { readShown, readShownOf } from './shown.js';
 
 /** A collection's place in the list by creation. */
 export interface CollectionPlace {
@@ -56,15 +56,9 @@ export function listCollectionsOf(
     { name: `collections/by_account/${owner}`, ...byCreation },
     async () => {
       const editions = await readEditions(reading, [{ family: 'owner', scope: owner }]);
-      const held = await readHoldings(reading, ownerIn(editions, owner));
-      return [
-        ...(
-          await readShown(
-            reading,
-            held.map(({ collection }) => collection),
-          )
-        ).values(),
-      ];
+      const name = ownerIn(editions, owner);
+      const held = (await readHoldings(reading, name)).map(({ collection }) => collection);
+      return [...(await readShownOf(reading, held, name)).values()];
     },
   );
   return movingPage(request, list);

@@ -1,3 +1,4 @@
+import { inParts } from '../../common/clickhouse/keys.js';
 import { atEnd } from './present.js';
 import type { Reading } from './reader.js';
 
@@ -33,11 +34,15 @@ export async function readCounts(
   owner: string,
   collections: readonly string[],
 ): Promise<Map<string, number>> {
-  if (collections.length === 0) return new Map();
-  const rows = await database.rows<Holding>(
-    `SELECT collection, ${countAtEnd} AS n FROM ${tables.of('counts')} AS c WHERE owner = {owner:String} AND collection IN {collections:Array(String)} GROUP BY collection`,
-    { owner, collections, end },
-    { name: 'nft.counts', ...call },
+  const rows = await inParts(
+    collections,
+    (collection) => [collection],
+    (some) =>
+      database.rows<Holding>(
+        `SELECT collection, ${countAtEnd} AS n FROM ${tables.of('counts')} AS c WHERE owner = {owner:String} AND collection IN {collections:Array(String)} GROUP BY collection`,
+        { owner, collections: some, end },
+        { name: 'nft.counts', ...call },
+      ),
   );
   return new Map(rows.map(({ collection, n }) => [collection, n]));
 }

@@ -1,4 +1,6 @@
 import { tuple } from '../../common/clickhouse/database.js';
+import { inParts } from '../../common/clickhouse/keys.js';
+import { textsOfToken } from '../store/lookups.js';
 import { replay } from '../store/token.js';
 import { type Change, type TokenState, tokenName } from '../store/types.js';
 import type { Reading } from './reader.js';
@@ -12,11 +14,12 @@ export async function lookUpStatesInHistory(
   places: readonly { readonly collection: string; readonly id_key: string }[],
 ): Promise<Map<string, TokenState & { collection: string; id_key: string }>> {
   const states = new Map<string, TokenState & { collection: string; id_key: string }>();
-  if (places.length === 0) return states;
-  const changes = await database.rows<Change>(
-    `SELECT ${columns} FROM ${tables.of('history')} WHERE (collection, id_key) IN {keys:Array(Tuple(String, String))} AND at <= {end:UInt64} ORDER BY at`,
-    { keys: places.map(({ collection, id_key }) => tuple([collection, id_key])), end },
-    { name: 'nft.states_in_history', ...call },
+  const changes = await inParts(places, textsOfToken, (some) =>
+    database.rows<Change>(
+      `SELECT ${columns} FROM ${tables.of('history')} WHERE (collection, id_key) IN {keys:Array(Tuple(String, String))} AND at <= {end:UInt64} ORDER BY at`,
+      { keys: some.map(({ collection, id_key }) => tuple([collection, id_key])), end },
+      { name: 'nft.states_in_history', ...call },
+    ),
   );
   for (const change of changes) {
     const { collection, id_key } = change;

@@ -3,6 +3,7 @@ import type { ListName } from '../store/tables.js';
 import type { Position, Range } from './moving-page.js';
 import { present } from './present.js';
 import type { Reading } from './reader.js';
+import { areMany } from './shown.js';
 
 /** An item of a list of tokens. */
 export interface Item {
@@ -18,6 +19,8 @@ export interface ItemList {
   readonly scope: string;
   /** Collections whose tokens are not shown. */
   readonly hidden: readonly string[];
+  /** Whose list it is, as `ownerIn` gives it: with it tokens of any number of collections can be hidden. */
+  readonly owner?: string;
   /** Only tokens of this id. */
   readonly id_key?: string;
 }
@@ -73,10 +76,13 @@ interface Settled extends Item {
 
 /** The condition of a part of a list, with its placeholders' values. */
 function partOf(
-  { list, scope, hidden, id_key }: ItemList,
+  { tables, end }: Pick<Reading, 'tables' | 'end'>,
+  of: ItemList,
   { anchor, inclusive, descending }: Start,
   to?: Item,
 ): { readonly where: string; readonly params: Params } {
+  const { list, scope, id_key } = of;
+  const isShown = shownIn(tables, end, of);
   // Spelt out, because the engine finds no range of the primary key in a comparison of tuples.
   const bound = (name: string, over: '<' | '>', orEqual: boolean): string =>
     `AND (height ${over} {${name}_height:UInt64} OR (height = {${name}_height:UInt64} AND (id_key ${over} {${name}_key:String} OR (id_key = {${name}_key:String} AND collection ${over}${orEqual ? '=' : ''} {${name}_collection:String}))))`;
@@ -90,15 +96,30 @@ function partOf(
       id_key === undefined ? '' : 'AND height = 0 AND id_key = {only:String}',
       anchor === undefined ? '' : bound('from', beyond, inclusive === true),
       to === undefined ? '' : bound('to', before, true),
-      hidden.length === 0 ? '' : 'AND collection NOT IN {hidden:Array(String)}',
+      isShown.where,
     ].join(' '),
     params: {
       ...{ list, scope },
       ...(id_key === undefined ? {} : { only: id_key }),
       ...(anchor === undefined ? {} : valuesOf('from', anchor)),
       ...(to === undefined ? {} : valuesOf('to', positionIn(to))),
-      ...(hidden.length === 0 ? {} : { hidden }),
+      ...isShown.params,
     },
+  };
+}
+
+/** The condition that an item of a list is not hidden, with its placeholders' values. */
+export function shownIn(
+  tables: Reading['tables'],
+  end: number,
+  { hidden, owner }: ItemList,
+): { readonly where: string; readonly params: Params } {
+  if (hidden.length === 0) return { where: '', params: {} };
+  if (owner === undefined || !areMany(hidden))
+    return { where: 'AND collection NOT IN {hidden:Array(String)}', params: { hidden } };
+  return {
+    where: `AND collection GLOBAL IN (SELECT collection FROM ${tables.of('collections')} AS shown WHERE born_at <= {shown_end:UInt64} AND collection GLOBAL IN (SELECT collection FROM ${tables.of('counts')} WHERE owner = {holder:String}) GROUP BY collection HAVING NOT argMax(shown.gone, shown.version))`,
+    params: { holder: owner, shown_end: end },
   };
 }
 
@@ -113,7 +134,7 @@ function readWindow(
   from: Start,
   rows: number,
 ): Promise<Settled[]> {
-  const { where, params } = partOf(of, from);
+  const { where, params } = partOf({ tables, end }, of, from);
   const order = orderBy(from.descending);
   return database.rows<Settled>(
     `SELECT height, id_key, collection, toBool(${present}) AS there, count() AS n FROM (SELECT list, scope, height, id_key, collection, gone, was, base, at FROM ${tables.of('items')} WHERE ${where} ORDER BY ${order} LIMIT {rows:UInt64}) AS i GROUP BY list, scope, height, id_key, collection ORDER BY ${order}`,
@@ -124,12 +145,12 @@ function readWindow(
 
 /** The place that so many rows of a list end at; undefined when it has no more. */
 async function readPlaceAfter(
-  { database, tables, call }: Reading,
+  { database, tables, end, call }: Reading,
   of: ItemList,
   from: Start,
   rows: number,
 ): Promise<Item | undefined> {
-  const { where, params } = partOf(of, from);
+  const { where, params } = partOf({ tables, end }, of, from);
   const [place] = await database.rows<Item>(
     `SELECT height, id_key, collection FROM ${tables.of('items')} WHERE ${where} ORDER BY ${orderBy(from.descending)} LIMIT 1 OFFSET {rows:UInt64}`,
     { ...params, rows },
@@ -146,7 +167,7 @@ function readBetween(
   to: Item | undefined,
   limit: number,
 ): Promise<Item[]> {
-  const { where, params } = partOf(of, from, to);
+  const { where, params } = partOf({ tables, end }, of, from, to);
   return database.rows<Item>(
     `SELECT height, id_key, collection FROM ${tables.of('items')} AS i WHERE ${where} GROUP BY list, scope, height, id_key, collection HAVING ${present} ORDER BY ${orderBy(from.descending)} LIMIT {limit:UInt64}`,
     { ...params, end, limit },

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { ItemList } from './items.js';
+import { type ItemList, shownIn } from './items.js';
 import { comparePositions } from './memory-list.js';
 import type { Position } from './moving-page.js';
 import { present } from './present.js';
@@ -59,7 +60,8 @@ export function createRanks(): Ranks {
   });
 
   const count = async (reading: Reading, of: ItemList): Promise<Counted> => {
-    const key = `${of.list}/${of.scope}/${of.hidden.join()}`;
+    const hidden = createHash('sha256').update(of.hidden.join()).digest('base64');
+    const key = `${of.list}/${of.scope}/${hidden}`;
     const held = known.get(key);
     const { rollbacks } = reading;
     const isUsable = held !== undefined && held.rollbacks === rollbacks && held.end <= reading.end;
@@ -98,14 +100,12 @@ export function createRanks(): Ranks {
   };
 }
 
-async function countAll(
-  { database, tables, end, call }: Reading,
-  { list, scope, hidden }: ItemList,
-): Promise<Stretch[]> {
-  const shown = hidden.length === 0 ? '' : 'AND collection NOT IN {hidden:Array(String)}';
+async function countAll({ database, tables, end, call }: Reading, of: ItemList): Promise<Stretch[]> {
+  const { list, scope } = of;
+  const shown = shownIn(tables, end, of);
   const rows = await database.rows<{ height: number; id_key: string; collection: string; n: number }>(
-    `SELECT tupleElement(f, 1) AS height, tupleElement(f, 2) AS id_key, tupleElement(f, 3) AS collection, n FROM (SELECT min((height, id_key, collection)) AS f, count() AS n, stretch FROM (SELECT height, id_key, collection, intDiv(row_number() OVER (ORDER BY height, id_key, collection) - 1, {size:UInt64}) AS stretch FROM (SELECT height, id_key, collection FROM ${tables.of('items')} AS i WHERE list = {list:String} AND scope = {scope:String} ${shown} GROUP BY height, id_key, collection HAVING ${present})) GROUP BY stretch) ORDER BY stretch`,
-    { list, scope, end, size: itemsOfStretch, ...(hidden.length === 0 ? {} : { hidden }) },
+    `SELECT tupleElement(f, 1) AS height, tupleElement(f, 2) AS id_key, tupleElement(f, 3) AS collection, n FROM (SELECT min((height, id_key, collection)) AS f, count() AS n, stretch FROM (SELECT height, id_key, collection, intDiv(row_number() OVER (ORDER BY height, id_key, collection) - 1, {size:UInt64}) AS stretch FROM (SELECT height, id_key, collection FROM ${tables.of('items')} AS i WHERE list = {list:String} AND scope = {scope:String} ${shown.where} GROUP BY height, id_key, collection HAVING ${present})) GROUP BY stretch) ORDER BY stretch`,
+    { list, scope, end, size: itemsOfStretch, ...shown.params },
     { name: `nft.ranks_${list}`, ...call },
   );
   return rows.map(({ height, id_key, collection, n }) => ({ start: [height, id_key, collection], n }));
@@ -157,11 +157,12 @@ function stretchAt(stretches: readonly Stretch[], position: Position): number {
 /** Items from one position, included, to another, excluded. */
 async function countStretch(
   { database, tables, end, call }: Reading,
-  { list, scope, hidden }: ItemList,
+  of: ItemList,
   from: Position | undefined,
   to: Position | undefined,
 ): Promise<number> {
-  const shown = hidden.length === 0 ? '' : 'AND collection NOT IN {hidden:Array(String)}';
+  const { list, scope } = of;
+  const shown = shownIn(tables, end, of);
   const bound = (name: string, over: string, orEqual: string): string =>
     `AND (height ${over} {${name}_height:UInt64} OR (height = {${name}_height:UInt64} AND (id_key ${over} {${name}_key:String} OR (id_key = {${name}_key:String} AND collection ${over}${orEqual} {${name}_collection:String}))))`;
   const valuesOf = (name: string, position: Position | undefined) =>
@@ -173,12 +174,12 @@ async function countStretch(
           [`${name}_collection`]: position[2],
         };
   const [row] = await database.rows<{ n: number }>(
-    `SELECT count() AS n FROM (SELECT 1 FROM ${tables.of('items')} AS i WHERE list = {list:String} AND scope = {scope:String} ${shown} ${from === undefined ? '' : bound('from', '>', '=')} ${to === undefined ? '' : bound('to', '<', '')} GROUP BY height, id_key, collection HAVING ${present})`,
+    `SELECT count() AS n FROM (SELECT 1 FROM ${tables.of('items')} AS i WHERE list = {list:String} AND scope = {scope:String} ${shown.where} ${from === undefined ? '' : bound('from', '>', '=')} ${to === undefined ? '' : bound('to', '<', '')} GROUP BY height, id_key, collection HAVING ${present})`,
     {
       ...{ list, scope, end },
       ...valuesOf('from', from),
       ...valuesOf('to', to),
-      ...(hidden.length === 0 ? {} : { hidden }),
+      ...shown.params,
     },
     { name: `nft.ranks_stretch_${list}`, ...call },
   );

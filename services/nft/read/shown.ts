@@ -1,4 +1,6 @@
 import type { LRUCache } from 'lru-cache';
+import type { Params } from '../../common/clickhouse/database.js';
+import { charactersAtOnce, charactersOf, inParts } from '../../common/clickhouse/keys.js';
 import { createLru } from '../../common/lru.js';
 import type { ShownCollection } from '../store/types.js';
 import type { Reading } from './reader.js';
@@ -49,15 +51,52 @@ export async function readShown(
   return shown;
 }
 
-async function lookUp(
-  { database, tables, end, call }: Reading,
-  collections: readonly string[],
-): Promise<Iterable<ShownCollection>> {
-  const rows = await database.rows<ShownCollection & { version: number; gone: boolean }>(
-    `SELECT collection, born_at, creator, name, origin_name, timestamp, at, version, gone FROM ${tables.of('collections')} WHERE collection IN {collections:Array(String)} AND born_at <= {end:UInt64} ORDER BY version`,
-    { collections, end },
+/**
+ * Those that are shown of the collections that somebody holds. Anybody can send anybody tokens of any number of
+ * collections: of many the statement finds itself which they are, so that its parameters do not grow with them.
+ *
+ * @param held the collections, as `readHoldings` gives them for the owner.
+ * @param owner the name that the account has in its edition, as `ownerIn` gives it.
+ */
+export async function readShownOf(
+  reading: Reading,
+  held: readonly string[],
+  owner: string,
+): Promise<Map<string, ShownCollection>> {
+  if (!areMany(held)) return readShown(reading, held);
+  const ofOwner = `collection GLOBAL IN (SELECT collection FROM ${reading.tables.of('counts')} WHERE owner = {owner:String})`;
+  const isHeld = new Set(held);
+  const rows = settle(await select(reading, ofOwner, { owner }));
+  return new Map(
+    [...rows].filter(({ collection }) => isHeld.has(collection)).map((row) => [row.collection, row]),
+  );
+}
+
+/** Whether collections are more than one parameter takes. */
+export const areMany = (collections: readonly string[]): boolean =>
+  charactersOf(collections) > charactersAtOnce;
+
+async function lookUp(reading: Reading, collections: readonly string[]): Promise<Iterable<ShownCollection>> {
+  const rows = await inParts(
+    collections,
+    (collection) => [collection],
+    (some) => select(reading, 'collection IN {collections:Array(String)}', { collections: some }),
+  );
+  return settle(rows);
+}
+
+type Row = ShownCollection & { readonly version: number; readonly gone: boolean };
+
+function select({ database, tables, end, call }: Reading, which: string, params: Params): Promise<Row[]> {
+  return database.rows<Row>(
+    `SELECT collection, born_at, creator, name, origin_name, timestamp, at, version, gone FROM ${tables.of('collections')} WHERE ${which} AND born_at <= {end:UInt64} ORDER BY version`,
+    { ...params, end },
     { name: 'nft.shown', ...call },
   );
+}
+
+/** The newest row of each collection, where that does not say that it is gone. */
+function settle(rows: readonly Row[]): Iterable<ShownCollection> {
   const shown = new Map<string, ShownCollection>();
   for (const { version: _, gone, ...row } of rows) {
     if (gone) shown.delete(row.collection);

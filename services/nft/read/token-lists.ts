@@ -11,7 +11,7 @@ import { findLongId, type Item, type ItemList, readItems } from './items.js';
 import { memoryList } from './memory-list.js';
 import { type MovingList, type MovingPage, movingPage } from './moving-page.js';
 import type { Reading } from './reader.js';
-import { readShown } from './shown.js';
+import { readShown, readShownOf } from './shown.js';
 import { ends, findAmong, parsePosition, positionOf, shorten } from './token-position.js';
 import { readTokens, type TokenRow } from './tokens.js';
 
@@ -89,9 +89,10 @@ export async function listTokensByAccount(
           collection: address,
           n,
         }));
-  const shown = await readShown(
+  const shown = await readShownOf(
     reading,
     held.map((holding) => holding.collection),
+    name_in_counts,
   );
   const hidden = held.map((holding) => holding.collection).filter((address) => !shown.has(address));
   const total = held.reduce((sum, holding) => sum + (shown.has(holding.collection) ? holding.n : 0), 0);
@@ -105,12 +106,12 @@ export async function listTokensByAccount(
   if (token_id !== '') {
     const load = () =>
       collection === ''
-        ? tokensOfId(reading, scope, hidden, query)
+        ? tokensOfId(reading, { list: 'owner', scope, hidden, owner: name_in_counts }, query)
         : oneToken(reading, collection, query, owner);
     return pageOf(reading, page, shown, memoryItems(name, load));
   }
   return pageOf(reading, page, shown, {
-    ...tableItems(reading, name, { list: listIn(of.family, order), scope, hidden }),
+    ...tableItems(reading, name, { list: listIn(of.family, order), scope, hidden, owner: name_in_counts }),
     count: async () => total,
   });
 }
@@ -149,16 +150,11 @@ async function oneToken(
 const mostOfId = 100_000;
 
 /** The tokens of an id that an account has, in whatever collections. */
-async function tokensOfId(
-  reading: Reading,
-  scope: string,
-  hidden: readonly string[],
-  { token_id, order }: TokenQuery,
-): Promise<Item[]> {
+async function tokensOfId(reading: Reading, of: ItemList, { token_id, order }: TokenQuery): Promise<Item[]> {
   const id_key = tokenKey(token_id);
   const items = await readItems(
     reading,
-    { list: 'owner', scope, hidden, id_key },
+    { ...of, id_key },
     { anchor: undefined, descending: false, offset: 0, limit: mostOfId },
   );
   if (order === 'token_id') return items;

@@ -1,4 +1,6 @@
 import { tuple } from '../../common/clickhouse/database.js';
+import { inParts } from '../../common/clickhouse/keys.js';
+import { textsOfToken } from '../store/lookups.js';
 import { tokenName } from '../store/types.js';
 import { lookUpStatesInHistory } from './history.js';
 import type { Reading } from './reader.js';
@@ -32,20 +34,24 @@ export async function readTokens(
   reading: Reading,
   places: readonly TokenPlace[],
 ): Promise<Map<string, TokenRow>> {
-  if (places.length === 0) return new Map();
   const { database, tables, call } = reading;
-  const keys = places.map(({ collection, id_key }) => tuple([collection, id_key]));
   const inPlaces = '(collection, id_key) IN {keys:Array(Tuple(String, String))}';
+  const keysOf = (some: readonly TokenPlace[]) =>
+    some.map(({ collection, id_key }) => tuple([collection, id_key]));
   const [states, uris] = await Promise.all([
-    database.rows<StateRow>(
-      `SELECT collection, id_key, object, owner, uri, burnt, minted_at, height, timestamp, tx_count, at FROM ${tables.of('tokens')} WHERE ${inPlaces}`,
-      { keys },
-      { name: 'nft.tokens', ...call },
+    inParts(places, textsOfToken, (some) =>
+      database.rows<StateRow>(
+        `SELECT collection, id_key, object, owner, uri, burnt, minted_at, height, timestamp, tx_count, at FROM ${tables.of('tokens')} WHERE ${inPlaces}`,
+        { keys: keysOf(some) },
+        { name: 'nft.tokens', ...call },
+      ),
     ),
-    database.rows<{ collection: string; id_key: string; uri: string; at: number }>(
-      `SELECT collection, id_key, argMax(u.uri, u.version) AS uri, argMax(u.at, u.version) AS at FROM ${tables.of('uris')} AS u WHERE ${inPlaces} GROUP BY collection, id_key`,
-      { keys },
-      { name: 'nft.uris', ...call },
+    inParts(places, textsOfToken, (some) =>
+      database.rows<{ collection: string; id_key: string; uri: string; at: number }>(
+        `SELECT collection, id_key, argMax(u.uri, u.version) AS uri, argMax(u.at, u.version) AS at FROM ${tables.of('uris')} AS u WHERE ${inPlaces} GROUP BY collection, id_key`,
+        { keys: keysOf(some) },
+        { name: 'nft.uris', ...call },
+      ),
     ),
   ]);
   const newest = await settle(reading, states);

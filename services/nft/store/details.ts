@@ -24,6 +24,19 @@ export interface Job extends Ask {
   readonly error: string;
 }
 
+/** What is being asked of the node, as a process that starts finds it when the one before it has died. */
+export interface Trying {
+  /** Asks up to this place; 0 for none. */
+  readonly trying_asks: number;
+  /** Jobs that were due up to then, in milliseconds since the epoch; 0 for none. */
+  readonly trying_jobs: number;
+  /** 0 for a round of many tasks; of one that is tried alone, how often a process has ended with it under way. */
+  readonly deaths: number;
+}
+
+/** Nothing is being asked. */
+export const notTrying: Trying = { trying_asks: 0, trying_jobs: 0, deaths: 0 };
+
 /** What was learnt from the node, to be written together. */
 export interface Details {
   readonly shown: readonly ShownCollection[];
@@ -33,6 +46,8 @@ export interface Details {
   readonly jobs: readonly Job[];
   /** Every ask up to this place is answered, or is a job. */
   readonly asked?: number | undefined;
+  /** With `asked`: what is being asked of the node from now on. Default: nothing. */
+  readonly trying?: Trying | undefined;
 }
 
 /** Writes details: what they say first, that they were asked for last. */
@@ -51,19 +66,24 @@ export async function writeDetails(
     ...shownRows(details.shown, nextVersion()),
     ['uris', versioned(details.uris)],
     ['jobs', versioned(details.jobs)],
-    ['asked', details.asked === undefined ? [] : versioned([{ id: 1, at: details.asked }])],
+    [
+      'asked',
+      details.asked === undefined
+        ? []
+        : versioned([{ id: 1, at: details.asked, ...(details.trying ?? notTrying) }]),
+    ],
   ];
   await insertAll(database, tables, rows, fault);
 }
 
-/** How far the asks have been worked off. */
-export async function readAsked(database: Database, tables: Tables): Promise<number> {
-  const [row] = await database.rows<{ at: number }>(
-    `SELECT argMax(a.at, a.version) AS at FROM ${tables.of('asked')} AS a HAVING count() > 0`,
+/** How far the asks have been worked off, and what was being asked. */
+export async function readAsked(database: Database, tables: Tables): Promise<Trying & { at: number }> {
+  const [row] = await database.rows<Trying & { at: number }>(
+    `SELECT at, trying_asks, trying_jobs, deaths FROM ${tables.of('asked')} ORDER BY version DESC LIMIT 1`,
     {},
     { name: 'nft.asked', priority: 'write' },
   );
-  return row?.at ?? 0;
+  return row ?? { at: 0, ...notTrying };
 }
 
 /** The highest version there is: later ones must be above it, whatever the clock says. */
@@ -131,7 +151,7 @@ export async function saveDetailsBelow(
     fault,
   );
   await insertAll(database, tables, shownRows([...restored.values()], nextVersion()), fault);
-  if ((await readAsked(database, tables)) > end)
+  if ((await readAsked(database, tables)).at > end)
     await insertInto(
       database,
       tables,

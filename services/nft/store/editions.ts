@@ -1,4 +1,5 @@
 import { type Database, tuple } from '../../common/clickhouse/database.js';
+import { inParts } from '../../common/clickhouse/keys.js';
 import { holdingOf, type ListName, type Tables } from './tables.js';
 import type { CountPlace } from './touched.js';
 
@@ -45,8 +46,8 @@ export function scopesOf({ owner, collection }: CountPlace): Scope[] {
   ];
 }
 
-/** Scopes that one statement looks up. */
-const scopesAtOnce = 1_000;
+/** The texts of a scope in a parameter. */
+export const textsOfScope = ({ family, scope }: Scope): string[] => [family, scope];
 
 /** The editions of lists that have another than the first. */
 export async function lookUpEditions(
@@ -54,17 +55,14 @@ export async function lookUpEditions(
   tables: Tables,
   scopes: readonly Scope[],
 ): Promise<Map<string, number>> {
-  const editions = new Map<string, number>();
-  for (let start = 0; start < scopes.length; start += scopesAtOnce) {
-    const some = scopes.slice(start, start + scopesAtOnce);
-    const rows = await database.rows<Scope & { edition: number }>(
+  const rows = await inParts(scopes, textsOfScope, (some) =>
+    database.rows<Scope & { edition: number }>(
       `SELECT list AS family, scope, max(edition) AS edition FROM ${tables.of('editions')} WHERE (list, scope) IN {scopes:Array(Tuple(String, String))} GROUP BY list, scope`,
       { scopes: some.map(({ family, scope }) => tuple([family, scope])) },
       { name: 'nft.look_up_editions', priority: 'write' },
-    );
-    for (const { edition, ...scope } of rows) editions.set(scopeKey(scope), edition);
-  }
-  return editions;
+    ),
+  );
+  return new Map(rows.map(({ edition, ...scope }) => [scopeKey(scope), edition]));
 }
 
 /** Whether any list has another edition than the first. */

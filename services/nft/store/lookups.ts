@@ -1,5 +1,6 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { type Database, tuple } from '../../common/clickhouse/database.js';
+import { inParts } from '../../common/clickhouse/keys.js';
 import { type Editions, ownerIn } from './editions.js';
 import type { Creation, ObjectToken } from './known.js';
 import { countKey } from './known.js';
@@ -13,21 +14,15 @@ import { type Birth, type Origin, type TokenState, tokenName } from './types.js'
  * when it looks.
  */
 
-/** Keys that go into one statement. */
-const keysAtOnce = 1_000;
-
 /** A token's place. */
 export interface TokenPlace {
   readonly collection: AccountKey;
   readonly id_key: string;
 }
 
-async function inParts<K, R>(keys: readonly K[], read: (some: readonly K[]) => Promise<R[]>): Promise<R[]> {
-  const rows: R[] = [];
-  for (let start = 0; start < keys.length; start += keysAtOnce)
-    for (const row of await read(keys.slice(start, start + keysAtOnce))) rows.push(row);
-  return rows;
-}
+/** The texts of keys in parameters. */
+export const textsOfToken = ({ collection, id_key }: TokenPlace): string[] => [collection, id_key];
+const itself = (key: string): string[] => [key];
 
 const write = (name: string) => ({ name: `nft.${name}`, priority: 'write' as const });
 
@@ -41,7 +36,7 @@ export async function lookUpTokens(
   tables: Tables,
   places: readonly TokenPlace[],
 ): Promise<Map<string, TokenState>> {
-  const rows = await inParts(places, (some) =>
+  const rows = await inParts(places, textsOfToken, (some) =>
     database.rows<TokenState & TokenPlace>(
       `SELECT ${tokenColumns} FROM ${tables.of('tokens')} WHERE (collection, id_key) IN {places:Array(Tuple(String, String))}`,
       { places: some.map(({ collection, id_key }) => tuple([collection, id_key])) },
@@ -62,7 +57,7 @@ export async function lookUpObjects(
   tables: Tables,
   objects: readonly AccountKey[],
 ): Promise<Map<AccountKey, ObjectToken>> {
-  const rows = await inParts(objects, (some) =>
+  const rows = await inParts(objects, itself, (some) =>
     database.rows<ObjectToken & { object: AccountKey }>(
       `SELECT object, collection, id_key FROM ${tables.of('objects')} WHERE object IN {objects:Array(String)}`,
       { objects: some },
@@ -79,7 +74,7 @@ export async function lookUpOrigins(
   collections: readonly AccountKey[],
   end: number = Number.MAX_SAFE_INTEGER,
 ): Promise<Map<AccountKey, Origin>> {
-  const rows = await inParts(collections, (some) =>
+  const rows = await inParts(collections, itself, (some) =>
     database.rows<Birth>(
       `SELECT collection, kind, born_at, creator, name, timestamp, at FROM ${tables.of('births')} WHERE collection IN {collections:Array(String)} AND at <= {end:UInt64}`,
       { collections: some, end },
@@ -102,7 +97,7 @@ export async function lookUpContracts(
   tables: Tables,
   contracts: readonly AccountKey[],
 ): Promise<Map<AccountKey, Creation>> {
-  const rows = await inParts(contracts, (some) =>
+  const rows = await inParts(contracts, itself, (some) =>
     database.rows<Creation & { contract: AccountKey }>(
       `SELECT contract, creator, timestamp, at FROM ${tables.of('contracts')} WHERE contract IN {contracts:Array(String)} ORDER BY at DESC`,
       { contracts: some },
@@ -118,7 +113,7 @@ export async function lookUpClasses(
   tables: Tables,
   names: readonly string[],
 ): Promise<Map<string, string>> {
-  const rows = await inParts(names, (some) =>
+  const rows = await inParts(names, itself, (some) =>
     database.rows<{ class_name: string; origin_name: string }>(
       `SELECT class_name, origin_name FROM ${tables.of('classes')} WHERE class_name IN {names:Array(String)} ORDER BY at`,
       { names: some },
@@ -136,7 +131,8 @@ export async function lookUpCounts(
   editions: Editions,
 ): Promise<Map<string, number>> {
   const owners = new Map(places.map(({ owner }) => [ownerIn(editions, owner), owner]));
-  const rows = await inParts(places, (some) =>
+  const textsOf = ({ owner, collection }: CountPlace): string[] => [owner, collection];
+  const rows = await inParts(places, textsOf, (some) =>
     database.rows<CountPlace & { n: number }>(
       `SELECT owner, collection, argMax(c.n, c.at) AS n FROM ${tables.of('counts')} AS c WHERE (owner, collection) IN {places:Array(Tuple(String, String))} GROUP BY owner, collection`,
       { places: some.map(({ owner, collection }) => tuple([ownerIn(editions, owner), collection])) },

@@ -1,9 +1,10 @@
 import { type Database, tuple } from '../../common/clickhouse/database.js';
+import { inParts } from '../../common/clickhouse/keys.js';
 import type { FaultPoint } from '../../common/fault.js';
 import { familyOf, lookUpEditions, nameIn, ownerIn, type Scope, scopeKey, scopesOf } from './editions.js';
 import { insertAll, insertInto } from './insert.js';
 import { type ItemChanges, moveItems } from './items.js';
-import type { TokenPlace } from './lookups.js';
+import { type TokenPlace, textsOfToken } from './lookups.js';
 import { endOf } from './place.js';
 import { itemLines } from './rows.js';
 import { isAccount, type Tables } from './tables.js';
@@ -60,10 +61,13 @@ async function restoreTokens(
   places: readonly TokenPlace[],
   end: number,
 ): Promise<void> {
-  const changes = await database.rows<Change>(
-    `SELECT ${changeColumns} FROM ${tables.of('history')} WHERE (collection, id_key) IN {places:Array(Tuple(String, String))} AND at <= {end:UInt64} ORDER BY at`,
-    { places: places.map(({ collection, id_key }) => tuple([collection, id_key])), end },
-    statement,
+  // The changes of one token come from one statement: that is all that their order is for.
+  const changes = await inParts(places, textsOfToken, (some) =>
+    database.rows<Change>(
+      `SELECT ${changeColumns} FROM ${tables.of('history')} WHERE (collection, id_key) IN {places:Array(Tuple(String, String))} AND at <= {end:UInt64} ORDER BY at`,
+      { places: some.map(({ collection, id_key }) => tuple([collection, id_key])), end },
+      statement,
+    ),
   );
   const states = new Map<string, TokenPlace & TokenState>();
   const items: ItemChanges = new Map();
@@ -121,12 +125,15 @@ async function restoreCounts(
     const editions = await lookUpEditions(database, tables, some.flatMap(scopesOf));
     /** Of the list that has just the tokens that are counted. */
     const nameOf = (place: CountPlace): string => nameIn(editions, scopesOf(place).at(-1) as Scope);
-    const counted = await database.rows<{ scope: string; n: number }>(
-      `SELECT scope, countIf(NOT gone) AS n FROM (SELECT scope, argMax(i.gone, i.at) AS gone FROM ${tables.of('items')} AS i WHERE list IN ('collection', 'holding') AND scope IN {scopes:Array(String)} GROUP BY scope, id_key) GROUP BY scope`,
-      {
-        scopes: some.map(nameOf),
-      },
-      statement,
+    const counted = await inParts(
+      some.map(nameOf),
+      (scope) => [scope],
+      (scopes) =>
+        database.rows<{ scope: string; n: number }>(
+          `SELECT scope, countIf(NOT gone) AS n FROM (SELECT scope, argMax(i.gone, i.at) AS gone FROM ${tables.of('items')} AS i WHERE list IN ('collection', 'holding') AND scope IN {scopes:Array(String)} GROUP BY scope, id_key) GROUP BY scope`,
+          { scopes },
+          statement,
+        ),
     );
     const found = new Map(counted.map(({ scope, n }) => [scope, n]));
     const rows = some.map((place) => {

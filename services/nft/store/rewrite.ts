@@ -1,4 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import { charactersAtOnce, charactersOf } from '../../common/clickhouse/keys.js';
 import type { FaultPoint } from '../../common/fault.js';
 import { editionName, type Family, type Scope, scopeKey } from './editions.js';
 import { insertAll } from './insert.js';
@@ -36,8 +37,11 @@ export async function rewriteLists(options: RewriteOptions, due: readonly DueLis
   const counts: number[] = [];
   for (let start = 0; start < due.length; ) {
     let [end, items] = [start, 0];
-    while (end < due.length && (end === start || items + (due[end]?.items ?? 0) <= itemsAtOnce)) {
-      items += due[end]?.items ?? 0;
+    for (let characters = 0; end < due.length; ) {
+      const { items: more, scope } = due[end] as DueList;
+      characters += charactersOf([scope]);
+      if (end > start && (items + more > itemsAtOnce || characters > charactersAtOnce)) break;
+      items += more;
       end += 1;
     }
     counts.push(...(await rewriteSome(options, due.slice(start, end))));

@@ -1,4 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import { inParts } from '../../common/clickhouse/keys.js';
 import { createLru } from '../../common/lru.js';
 import { type Editions, familyOf, nameIn, type Scope, scopeKey } from './editions.js';
 import type { ItemRow } from './items.js';
@@ -32,9 +33,6 @@ export interface Tallies {
   clear(): void;
 }
 
-/** Scopes that one statement counts. */
-const scopesAtOnce = 1_000;
-
 /** Tallies of the lists that lost items lately; of the others the table tells when they lose one. */
 export function createTallies(
   database: Database,
@@ -45,22 +43,19 @@ export function createTallies(
 
   const count = async (scopes: ReadonlyMap<string, Scope>): Promise<Map<string, Tally>> => {
     const tallies = new Map<string, Tally>();
-    const names = [...scopes.keys()];
-    for (let start = 0; start < names.length; start += scopesAtOnce) {
-      const rows = await database.rows<{ family: Scope['family']; name: string; n: number; gone: number }>(
-        `SELECT replaceOne(toString(list), '_height', '') AS family, scope AS name, count() AS n, countIf(gone) AS gone FROM ${tables.of('items')} WHERE list IN ('collection_height', 'owner_height', 'holding_height') AND scope IN {names:Array(String)} GROUP BY list, scope`,
-        {
-          names: [
-            ...new Set(
-              names.slice(start, start + scopesAtOnce).map((name) => name.slice(name.indexOf('/') + 1)),
-            ),
-          ],
-        },
-        { name: 'nft.tally', priority: 'write' },
-      );
-      for (const { family, name, n, gone } of rows)
-        tallies.set(`${family}/${name}`, { present: n - gone, gone });
-    }
+    const names = new Set([...scopes.keys()].map((name) => name.slice(name.indexOf('/') + 1)));
+    const rows = await inParts(
+      [...names],
+      (name) => [name],
+      (some) =>
+        database.rows<{ family: Scope['family']; name: string; n: number; gone: number }>(
+          `SELECT replaceOne(toString(list), '_height', '') AS family, scope AS name, count() AS n, countIf(gone) AS gone FROM ${tables.of('items')} WHERE list IN ('collection_height', 'owner_height', 'holding_height') AND scope IN {names:Array(String)} GROUP BY list, scope`,
+          { names: some },
+          { name: 'nft.tally', priority: 'write' },
+        ),
+    );
+    for (const { family, name, n, gone } of rows)
+      tallies.set(`${family}/${name}`, { present: n - gone, gone });
     return tallies;
   };
 

@@ -1,4 +1,9 @@
-import { createEndpoints, type EndpointOptions, type Endpoints } from '../../common/chain/endpoints.js';
+import {
+  answerBound,
+  createEndpoints,
+  type EndpointOptions,
+  type Endpoints,
+} from '../../common/chain/endpoints.js';
 import type { ValuesOf } from '../../common/config.js';
 import { UserError } from '../../common/errors.js';
 import type { nodeSettings } from '../../common/settings.js';
@@ -13,7 +18,9 @@ import { createSigner, type Signer } from './signer.js';
 import { createTxSender, type TxSender } from './tx-sender.js';
 
 /** The settings that a connection to the rollup's EVM needs. */
-export type EvmConfig = ValuesOf<Pick<typeof nodeSettings, 'JSON_RPC_URL' | 'REST_URL' | 'NODE_TIMEOUT_MS'>> &
+export type EvmConfig = ValuesOf<
+  Pick<typeof nodeSettings, 'JSON_RPC_URL' | 'REST_URL' | 'NODE_TIMEOUT_MS' | 'NODE_ANSWER_MB'>
+> &
   ValuesOf<Pick<typeof sendSettings, 'EVM_CHAIN_ID'>>;
 
 /** The settings that sending needs. */
@@ -47,7 +54,10 @@ type Tools = Pick<EndpointOptions, 'log' | 'metrics'> & { readonly signal?: Abor
  */
 export async function openEvm(config: EvmConfig, { log, metrics, signal }: Tools): Promise<Evm> {
   if (config.JSON_RPC_URL.length === 0) throw new UserError('JSON_RPC_URL is not set');
-  const shared = { log, metrics, timeout_ms: config.NODE_TIMEOUT_MS, connections: 4 };
+  const shared = {
+    ...{ log, metrics, service: 'scoring', bound: answerBound(config) },
+    ...{ timeout_ms: config.NODE_TIMEOUT_MS, connections: 4 },
+  };
   const jsonRpc = createEndpoints('jsonrpc', config.JSON_RPC_URL, shared);
   const rest: Endpoints | undefined =
     config.REST_URL.length === 0 ? undefined : createEndpoints('rest', config.REST_URL, shared);

@@ -10,6 +10,7 @@ export const signingSettings = {
   ...signerSettings,
   ...sendSettings,
   NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
+  NODE_ANSWER_MB: nodeSettings.NODE_ANSWER_MB,
   ...proxySettings,
 } satisfies Settings;
 

@@ -1,4 +1,4 @@
-import { createEndpoints } from '../../common/chain/endpoints.js';
+import { answerBound, createEndpoints } from '../../common/chain/endpoints.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import { messageOf } from '../../common/errors.js';
 import { BlockServiceClient } from '../../common/gen/indexer/block/v1/block.js';
@@ -95,7 +95,10 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
         }),
       );
     const policy = await openPolicy(program, clients);
-    const shared = { log, metrics, timeout_ms: signing.NODE_TIMEOUT_MS, connections: 4 };
+    const shared = {
+      ...{ log, metrics, service: 'scoring', bound: answerBound(signing) },
+      ...{ timeout_ms: signing.NODE_TIMEOUT_MS, connections: 4 },
+    };
     const l1 = createL1Client({
       ...shared,
       urls: program.l1.urls,

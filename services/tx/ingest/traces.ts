@@ -4,6 +4,7 @@ import type { BlockServiceClient, RawTrace } from '../../common/gen/indexer/bloc
 import { decompress } from '../../common/gzip.js';
 import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
+import { largeBytes, oneLarge, weightOf } from '../../common/material.js';
 import type { Metrics } from '../../common/metrics.js';
 import { streamRpc } from '../../common/rpc/client.js';
 import { createSlices } from '../../common/slices.js';
@@ -73,15 +74,12 @@ async function followOnce(options: TraceTrackOptions, onWritten: () => void): Pr
     for await (const { traces } of streamRpc(blocks.streamTraces.bind(blocks), request, { signal: ended })) {
       const last = traces.at(-1);
       if (last === undefined) continue;
-      const decoded: DecodedTrace[] = [];
-      const slice = createSlices();
-      for (const trace of traces) {
-        decoded.push(await decodeTrace(trace, options));
-        await slice();
-      }
+      // Not before: what is large must not be held by who waits for something else.
       await reached(head, last.height, ended);
       if (ended.aborted) return;
-      await store.writeTraces(decoded);
+      const write = async (): Promise<void> => store.writeTraces(await decodeAll(traces, options));
+      const isLarge = traces.reduce((sum, trace) => sum + weightOf(trace), 0) > largeBytes;
+      await (isLarge ? oneLarge(write) : write());
       onWritten();
       metrics.height.set({ service: name(), track: 'traces' }, last.height);
     }
@@ -103,6 +101,16 @@ async function reached(head: Head, height: number, ended: AbortSignal): Promise<
   while (!ended.aborted && head.position.height < height) await head.bell.heard(head.bell.count, ended);
 }
 
+async function decodeAll(traces: readonly RawTrace[], options: TraceTrackOptions): Promise<DecodedTrace[]> {
+  const decoded: DecodedTrace[] = [];
+  const slice = createSlices();
+  for (const trace of traces) {
+    decoded.push(await decodeTrace(trace, options));
+    await slice();
+  }
+  return decoded;
+}
+
 async function decodeTrace(
   trace: RawTrace,
   { name, log, metrics }: TraceTrackOptions,
@@ -110,7 +118,9 @@ async function decodeTrace(
   const { height, block_hash: hash } = trace;
   let frames: DecodedFrame[] = [];
   try {
-    if (trace.material.length > 0) frames = decodeTraces(height, await decompress(trace.material));
+    // As a text at once: the bytes are not held while it is read.
+    if (trace.material.length > 0)
+      frames = decodeTraces(height, (await decompress(trace.material)).toString('utf8'));
   } catch (error) {
     metrics.problems.inc({ service: name(), kind: 'decode' });
     log.warn({ height, err: error }, `a trace could not be read: ${messageOf(error)}`);

@@ -141,6 +141,11 @@ export interface RawBlock {
   tx_count: number;
   /** A BlockMaterial, encoded and then compressed with gzip. */
   material: Buffer;
+  /**
+   * Bytes of `material` before it was compressed, so that whoever holds blocks can count what they come to; 0 where
+   * that is not known.
+   */
+  material_bytes: number;
 }
 
 /**
@@ -181,6 +186,8 @@ export interface RawTrace {
   block_hash: string;
   /** `result` of debug_traceBlockByNumber with callTracer: a JSON array, compressed with gzip. */
   material: Buffer;
+  /** Bytes of `material` before it was compressed; 0 where that is not known. */
+  material_bytes: number;
 }
 
 export interface WatchHeadRequest {
@@ -1118,7 +1125,15 @@ export const StreamBlocksResponse: MessageFns<StreamBlocksResponse> = {
 };
 
 function createBaseRawBlock(): RawBlock {
-  return { height: 0, hash: "", parent_hash: "", timestamp: "", tx_count: 0, material: Buffer.alloc(0) };
+  return {
+    height: 0,
+    hash: "",
+    parent_hash: "",
+    timestamp: "",
+    tx_count: 0,
+    material: Buffer.alloc(0),
+    material_bytes: 0,
+  };
 }
 
 export const RawBlock: MessageFns<RawBlock> = {
@@ -1140,6 +1155,9 @@ export const RawBlock: MessageFns<RawBlock> = {
     }
     if (message.material.length !== 0) {
       writer.uint32(50).bytes(message.material);
+    }
+    if (message.material_bytes !== 0) {
+      writer.uint32(56).uint64(message.material_bytes);
     }
     return writer;
   },
@@ -1203,6 +1221,14 @@ export const RawBlock: MessageFns<RawBlock> = {
             }
 
             message.material = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.material_bytes = longToNumber(reader.uint64());
             continue;
           }
         }
@@ -1458,7 +1484,7 @@ export const StreamTracesResponse: MessageFns<StreamTracesResponse> = {
 };
 
 function createBaseRawTrace(): RawTrace {
-  return { height: 0, block_hash: "", material: Buffer.alloc(0) };
+  return { height: 0, block_hash: "", material: Buffer.alloc(0), material_bytes: 0 };
 }
 
 export const RawTrace: MessageFns<RawTrace> = {
@@ -1471,6 +1497,9 @@ export const RawTrace: MessageFns<RawTrace> = {
     }
     if (message.material.length !== 0) {
       writer.uint32(26).bytes(message.material);
+    }
+    if (message.material_bytes !== 0) {
+      writer.uint32(32).uint64(message.material_bytes);
     }
     return writer;
   },
@@ -1510,6 +1539,14 @@ export const RawTrace: MessageFns<RawTrace> = {
             }
 
             message.material = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.material_bytes = longToNumber(reader.uint64());
             continue;
           }
         }

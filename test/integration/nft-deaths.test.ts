@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import type { DecodeProblem } from '../../services/common/problem-log.js';
+import { createWriterHealth } from '../../services/common/writer-health.js';
+import type { NftBlock, NftEvent } from '../../services/nft/decode/types.js';
+import { followDetails } from '../../services/nft/enrich/follow.js';
+import { answer } from '../../services/nft/enrich/outcome.js';
+import type { DetailSource } from '../../services/nft/enrich/source.js';
+import { defaultTextLimits } from '../../services/nft/text-limits.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
+import { migrateNft, openNft } from '../support/nft-tables.js';
+
+const collection = 'c'.repeat(40);
+const tokens = 30;
+
+const tx = { hash: 'a'.repeat(64), signer: 'd'.repeat(40) };
+const events: NftEvent[] = [
+  { what: 'collection', collection, creator: '', tx, index: 0 },
+  ...Array.from({ length: tokens }, (_, index) => ({
+    ...({ what: 'mint', owner: 'e'.repeat(40), tx, index: index + 1 } as const),
+    token: { collection, token_id: String(index) },
+  })),
+];
+const block: NftBlock = {
+  ...{ height: 1, hash: 'A1', parent_hash: '', timestamp: '2026-01-02T03:04:05Z' },
+  ...{ events, problems: [] },
+};
+
+interface Life {
+  /** Whether it ended because of what it asked for. */
+  readonly died: boolean;
+  readonly asked: readonly string[][];
+  readonly problems: readonly DecodeProblem[];
+}
+
+/** The loop of a process, until there is nothing left to ask for or the process dies of asking about some tokens. */
+async function live(
+  database: Database,
+  prefix: string,
+  uriOf: (token_id: string) => string | undefined,
+): Promise<Life> {
+  const { store, index } = await openNft(database, prefix, { vm: 'evm' });
+  await store.recover();
+  if (store.cursor.height === 0) await store.writeBlocks([block]);
+  const end = new AbortController();
+  const asked: string[][] = [];
+  const problems: DecodeProblem[] = [];
+  let died = false;
+  const source: DetailSource = {
+    collections: async (some) =>
+      some.map(() => answer({ name: 'Ünïcode'.repeat(200), creator: '' as const })),
+    uris: (some) => {
+      const ids = some.map(({ token_id }) => token_id);
+      asked.push(ids);
+      const uris = ids.map(uriOf);
+      if (!uris.includes(undefined)) return Promise.resolve(uris.map((uri) => answer(uri)));
+      died = true;
+      end.abort();
+      // Killed: nothing comes after it.
+      return new Promise(() => {});
+    },
+  };
+  const { database: _, tables, head, reader } = index;
+  const ended = new Promise<void>((resolve) => end.signal.addEventListener('abort', () => resolve()));
+  const metrics = createMetrics();
+  const following = followDetails({
+    ...{ database, tables, head, reader: { ...reader, database }, store, source, attempts: 4, now: Date.now },
+    ...{ limits: defaultTextLimits, report: (problem) => problems.push(problem) },
+    ...{ log: createLog('silent'), metrics, signal: end.signal },
+    health: createWriterHealth({ service: 'nft', patience_ms: 0, onFatal: assert.fail, metrics }),
+    onAsked: () => end.abort(),
+  });
+  await Promise.race([following, ended]);
+  return { died, asked, problems };
+}
+
+describe('details of NFTs that end the process which asks for them', () => {
+  it('are tried alone after that, and then given up; all others are learnt', async () => {
+    const [database, prefix] = [await testDatabase(), uniquePrefix()];
+    await migrateNft(database, prefix);
+    const uriOf = (token_id: string) => (token_id === '7' ? undefined : `ipfs://${token_id}`);
+    const lives: Life[] = [];
+    while (lives.length < 10 && lives.at(-1)?.died !== false) lives.push(await live(database, prefix, uriOf));
+    assert.equal(lives.length, 4, 'one death of many, two alone, and a life');
+    assert.equal(lives[0]?.asked.at(-1)?.length, tokens);
+    assert.deepEqual(lives[1]?.asked.at(-1), ['7']);
+    assert.deepEqual(lives[2]?.asked, [['7']]);
+    const { index } = await openNft(database, prefix, { vm: 'evm' });
+    const uris = await database.rows<{ id_key: string; uri: string }>(
+      `SELECT id_key, uri FROM ${index.tables.of('uris')} FINAL`,
+      {},
+      { name: 'test' },
+    );
+    assert.equal(uris.length, tokens - 1);
+    const jobs = await database.rows<{ first_key: string; state: string; error: string }>(
+      `SELECT first_key, state, error FROM ${index.tables.of('jobs')} FINAL WHERE state != 'done'`,
+      {},
+      { name: 'test' },
+    );
+    assert.deepEqual(jobs, [
+      { first_key: '0017', state: 'failed', error: 'the process has ended while it was asked for' },
+    ]);
+  });
+
+  it('are cut where they are too long, at the end of a character, and it is said', async () => {
+    const [database, prefix] = [await testDatabase(), uniquePrefix()];
+    await migrateNft(database, prefix);
+    const { problems } = await live(database, prefix, (token_id) => `${token_id}${'🎨'.repeat(10_000)}`);
+    const { index } = await openNft(database, prefix, { vm: 'evm' });
+    const [longest] = await database.rows<{ uri: number; name: number; valid: number }>(
+      `SELECT (SELECT max(length(uri)) FROM ${index.tables.of('uris')}) AS uri, (SELECT max(length(name)) FROM ${index.tables.of('collections')}) AS name, (SELECT min(isValidUTF8(uri)) FROM ${index.tables.of('uris')}) AS valid`,
+      {},
+      { name: 'test' },
+    );
+    // One and two digits, then characters of four bytes.
+    assert.deepEqual(longest, { uri: 16_382, name: 1024, valid: 1 });
+    assert.deepEqual(
+      new Set(problems.map(({ limit }) => limit)),
+      new Set(['NFT_NAME_BYTES', 'NFT_URI_BYTES']),
+    );
+    assert.match(String(problems.at(-1)?.reason), /longer than 16384 bytes: it is cut \(NFT_URI_BYTES\)/);
+  });
+});
