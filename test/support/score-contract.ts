@@ -128,6 +128,7 @@ export function recordingHooks(): SendHooks & { readonly told: string[] } {
   const told: string[] = [];
   return {
     told,
+    leastHeight: async () => 0,
     async onSigned({ tx_hash, nonce, purpose, score_count }) {
       told.push(`signed ${purpose} ${score_count} ${nonce} ${tx_hash}`);
     },

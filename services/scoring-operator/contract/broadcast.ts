@@ -19,7 +19,7 @@ export type Broadcast =
 /** Sends raw bytes, once. Sending the same bytes again can never make a second tx. */
 export async function broadcast(rpc: EvmRpc, raw: string, what: string): Promise<Broadcast> {
   try {
-    await rpc.call('eth_sendRawTransaction', [raw], 1);
+    await rpc.call('eth_sendRawTransaction', [raw], { attempts: 1 });
     return { kind: 'sent', message: '' };
   } catch (error) {
     if (error instanceof NodeError) return { kind: 'lost', message: error.message };

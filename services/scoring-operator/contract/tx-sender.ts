@@ -17,7 +17,7 @@ import { type GasLimits, gasFor, leastLimit } from './gas.js';
 import { nextNonce } from './nonce.js';
 import { explainReceipt, type RawReceipt } from './receipts.js';
 import { LostReply } from './remote-signer.js';
-import { type EvmRpc, fetchBlockNumber, fromQuantity } from './rpc.js';
+import { type EvmRpc, fromQuantity } from './rpc.js';
 import type { Signer } from './signer.js';
 import { type GasPrice, highestPrice, isSamePrice, type TxFields } from './tx.js';
 
@@ -106,11 +106,13 @@ export function createTxSender(options: TxSenderOptions): TxSender {
 
   /** Everything up to the first signature: nonce, then check, then gas and price. */
   const prepare = async (request: TxRequest): Promise<Flight> => {
-    const after_height = await fetchBlockNumber(rpc);
     const wait = { patience_ms: stuck_ms, poll_ms };
-    const { nonce, is_replacing } = await nextNonce(rpc, signer.address, wait, request.signal);
-    if (is_replacing) log.warn({ nonce }, `${request.what}: replaces a tx that is stuck in the pool`);
-    await request.check?.();
+    const at_least = (await request.leastHeight?.()) ?? 0;
+    // Every tx with this nonce or a later one is in a later block: nobody can have acted unseen before it.
+    const next = await nextNonce(rpc, signer.address, wait, at_least, request.signal);
+    const { nonce, height: after_height } = next;
+    if (next.is_replacing) log.warn({ nonce }, `${request.what}: replaces a tx that is stuck in the pool`);
+    await request.check?.(after_height);
     const estimate = await request.estimate();
     const prices = await fetchPrices(rpc);
     const allowed = await limits(prices.block_gas_limit);

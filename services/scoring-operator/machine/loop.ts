@@ -48,7 +48,9 @@ export function exitCodeOf({ decision, error }: Pick<Step, 'decision' | 'error'>
 const troubles = new Set([
   'L1Unreadable',
   'L1StandsStill',
+  'L1Contradicts',
   'ContractUnreadable',
+  'NodeBehind',
   'IndexerUnreadable',
   'ChainUnknown',
 ]);

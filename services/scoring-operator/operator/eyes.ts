@@ -5,10 +5,11 @@ import { stopAll } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { ClientSecurity } from '../../common/rpc/transport.js';
+import { fetchHead } from '../contract/at-block.js';
 import { createScoreContract } from '../contract/client.js';
 import { fetchPrices, offerPrice } from '../contract/fees.js';
 import { openEvm } from '../contract/open.js';
-import { type EvmRpc, fetchBlockNumber, fromQuantity } from '../contract/rpc.js';
+import { type EvmRpc, fromQuantity } from '../contract/rpc.js';
 import { highestPrice } from '../contract/tx.js';
 import type { KubeApi } from '../kubernetes/api.js';
 import { decide } from '../machine/decide.js';
@@ -199,7 +200,7 @@ export async function openEyes(
           runs,
           txs: await txsOf(source, runs, known),
           signer: await lookAtSigner(evm.rpc, signer),
-          rollup_height: await fetchBlockNumber(evm.rpc).catch(() => undefined),
+          rollup_height: await fetchHead(evm.rpc).catch(() => undefined),
         };
       },
       close,

@@ -96,6 +96,8 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
       module: program.l1.module,
       chain_id: program.l1.chain_id,
       standstill_ms: program.l1.standstill_seconds * 1_000,
+      agreeing: program.l1.agreeing_urls,
+      max_ahead_ms: program.l1.max_ahead_seconds * 1_000,
       again_ms,
     });
     stops.push(() => l1.close());
@@ -188,7 +190,7 @@ async function openReadOnly(
   const contract = createScoreContract({ rpc, address: program.contract, from: `0x${'0'.repeat(40)}` });
   const refuse = (): Promise<never> => Promise.reject(new Error('there is no signer: nothing can be sent'));
   return {
-    contract: { ...contract, isAllowed: async () => true },
+    contract: { ...contract, at: (height) => ({ ...contract.at(height), isAllowed: async () => true }) },
     sender: { sendScores: refuse, finalize: refuse, settle: refuse },
     chain_id,
     chainIds,

@@ -17,6 +17,9 @@ export interface Program {
     /** '' for any. */
     readonly chain_id: string;
     readonly standstill_seconds: number;
+    /** How many URLs have to say the same. */
+    readonly agreeing_urls: number;
+    readonly max_ahead_seconds: number;
   };
   readonly rollup: {
     readonly json_rpc_urls: readonly string[];
@@ -106,7 +109,7 @@ export function programOf(value: unknown, from: string, folder: string): Program
   const misfits = validate(copy) ? [] : (validate.errors ?? []).map(inWords);
   if (misfits.length > 0) throw mistakesIn(from, [...new Set(misfits)]);
   const program = copy as ProgramJson;
-  const mistakes = windowMistakes(program.windows ?? []);
+  const mistakes = [...windowMistakes(program.windows ?? []), ...agreementMistakes(program.l1)];
   if (mistakes.length > 0) throw mistakesIn(from, mistakes);
   return withTypes(program, folder);
 }
@@ -126,6 +129,14 @@ function windowMistakes(windows: NonNullable<ProgramJson['windows']>): string[] 
       ];
     return mistakes;
   });
+}
+
+/** URLs that are one and the same agree with themselves. */
+function agreementMistakes({ urls, agreeing_urls = 1 }: ProgramJson['l1']): string[] {
+  if (new Set(urls.map(withoutSlash)).size < urls.length) return ['l1.urls: a URL is there twice'];
+  return agreeing_urls <= urls.length
+    ? []
+    : [`l1.agreeing_urls: must not be more than the number of l1.urls, which is ${urls.length}`];
 }
 
 const mistakesIn = (from: string, mistakes: readonly string[]): UserError =>
@@ -162,6 +173,8 @@ interface ProgramJson {
     readonly prefix: string;
     readonly chain_id?: string;
     readonly standstill_seconds: number;
+    readonly agreeing_urls?: number;
+    readonly max_ahead_seconds: number;
   };
   readonly rollup: {
     readonly json_rpc_urls: string[];
@@ -177,6 +190,7 @@ interface ProgramJson {
   readonly policy: string | Record<string, unknown>;
   readonly approval: 'Automatic' | 'Manual';
   readonly approved_stage?: number;
+  readonly approved_list?: string;
   readonly allow_empty: number[];
   readonly start_stage?: number;
   readonly stop_at_stage?: number;
@@ -197,6 +211,8 @@ function withTypes(json: ProgramJson, folder: string): Program {
       module: { address: l1.module, name: l1.module_name, prefix: l1.prefix },
       chain_id: l1.chain_id ?? '',
       standstill_seconds: l1.standstill_seconds,
+      agreeing_urls: l1.agreeing_urls ?? Math.min(2, l1.urls.length),
+      max_ahead_seconds: l1.max_ahead_seconds,
     },
     rollup: {
       json_rpc_urls: rollup.json_rpc_urls.map(withoutSlash),
@@ -218,6 +234,7 @@ function withTypes(json: ProgramJson, folder: string): Program {
       margin_s: json.margin_seconds,
       approval: json.approval,
       approved_stage: stage(json.approved_stage),
+      approved_list: json.approved_list,
       allow_empty: json.allow_empty.map(BigInt),
       stop_at_stage: stage(json.stop_at_stage),
       vip_version: stage(json.vip_version),
