@@ -158,7 +158,7 @@ async function history(seed: number): Promise<{ readonly world: World; readonly 
 function unknownIn({ runs, txs }: MemoryTables, { finalizations, lost }: World): bigint[] {
   const all = [...txs.values()].filter(({ stage }) => !lost.has(stage));
   const isOpen = ({ nonce, state }: StageTx): boolean =>
-    state === 'signed' && !all.some((other) => other.nonce === nonce && other.state === 'mined');
+    state === 'signed' && !all.some((other) => other.nonce === nonce && /^(mined|failed)$/.test(other.state));
   return finalizations.filter(
     (stage) =>
       !lost.has(stage) &&

@@ -1,3 +1,4 @@
+import { NodeError } from '../../common/chain/endpoints.js';
 import { sleep } from '../../common/lifecycle.js';
 import { callAt, fetchHead } from './at-block.js';
 import { type EvmRpc, fromQuantity, toQuantity } from './rpc.js';
@@ -79,7 +80,11 @@ export async function findByNonce(
     const block = (await rpc.call('eth_getBlockByNumber', [toQuantity(height), true])) as {
       transactions?: readonly Record<string, unknown>[];
     } | null;
-    const found = block?.transactions?.find(
+    if (block === null && height === head)
+      throw new NodeError('behind', `the node does not have block ${head}, which another request has shown`);
+    // Before the first block, or the first that the node keeps.
+    if (block === null) return undefined;
+    const found = block.transactions?.find(
       (tx) =>
         String(tx['from']).toLowerCase() === account.toLowerCase() &&
         fromQuantity(tx['nonce'], 'nonce') === BigInt(nonce),
