@@ -32,9 +32,9 @@ export interface DeployInput extends CheckInput {
 
 /** Deploys the contract, waits for its receipt, reads it back and writes the record. @throws ContractError, NodeError, UserError */
 export async function deploy(input: DeployInput, stage: bigint): Promise<DeployRecord> {
-  const { evm, signer, config, log, artifact, folder, say } = input;
+  const { evm, signer, config, artifact, folder, say } = input;
   const data = deployData(artifact, stage);
-  const sender = openTxSender(evm, signer, config, log);
+  const sender = openTxSender(evm, signer, config, input);
   const tx_hashes: string[] = [];
   const { receipt, failure } = await sender.send({
     to: undefined,

@@ -50,8 +50,10 @@ export interface Flight {
   readonly versions: Version[];
   /** Head of the rollup before the first version was sent. */
   readonly after_height: number;
-  /** Whether a version may be in somebody's pool. */
+  /** Whether a version, or another tx with the same nonce, may be in somebody's pool. */
   is_out: boolean;
+  /** What the node said last against the newest version; '' when it took it. */
+  refusal: string;
 }
 
 /** Hashes of the versions, as far as they are known. */

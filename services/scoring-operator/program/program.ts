@@ -29,6 +29,9 @@ export interface Program {
     /** undefined: the one that follows from the rollup's chain id. */
     readonly evm_chain_id: number | undefined;
     readonly account_prefix: string;
+    /** Wei; undefined: TX_MAX_GAS_PRICE and TX_MAX_FEE. */
+    readonly max_gas_price: bigint | undefined;
+    readonly max_tx_fee: bigint | undefined;
   };
   /** gRPC addresses. */
   readonly indexers: Readonly<Record<'block' | 'tx' | 'nft' | 'richlist', string>>;
@@ -182,6 +185,8 @@ interface ProgramJson {
     readonly chain_id?: string;
     readonly evm_chain_id?: number;
     readonly account_prefix: string;
+    readonly max_gas_price?: string;
+    readonly max_tx_fee?: string;
   };
   readonly indexers?: Partial<Record<'block' | 'tx' | 'nft' | 'richlist', string>>;
   readonly bridge_id: number | 'auto' | 'none';
@@ -202,6 +207,8 @@ interface ProgramJson {
 
 function withTypes(json: ProgramJson, folder: string): Program {
   const { l1, rollup, indexers = {} } = json;
+  const wei = (value: string | undefined): bigint | undefined =>
+    value === undefined ? undefined : BigInt(value);
   const stage = (value: number | undefined): bigint | undefined =>
     value === undefined ? undefined : BigInt(value);
   return {
@@ -220,6 +227,8 @@ function withTypes(json: ProgramJson, folder: string): Program {
       chain_id: rollup.chain_id ?? '',
       evm_chain_id: rollup.evm_chain_id,
       account_prefix: rollup.account_prefix,
+      max_gas_price: wei(rollup.max_gas_price),
+      max_tx_fee: wei(rollup.max_tx_fee),
     },
     indexers: {
       block: indexers.block ?? '127.0.0.1:7001',
