@@ -118,6 +118,7 @@ function open(
   extra: { readonly is_read_only?: boolean; readonly signal?: AbortSignal },
 ): Promise<OpenProgram> {
   const bar = progressBar(screen);
+  let last = '';
   return openProgram(program, {
     signing: extra.is_read_only ? readOnlySigning(env) : loadSigning(env),
     database,
@@ -130,7 +131,10 @@ function open(
     onProgress: bar.show,
     onStep: (step) => {
       bar.end();
-      screen.write(`${stepLine(step)}\n`);
+      const line = stepLine(step);
+      // What is waited for is said once, not at every look.
+      if (line !== last) screen.write(`${line}\n`);
+      last = line;
     },
     ...extra,
   });

@@ -17,10 +17,12 @@ export function progressBar(screen: Screen): {
   let last = '';
   return {
     show(stage, done, total) {
-      const part = total === 0 ? 1 : done / total;
-      const filled = Math.round(part * barWidth);
+      const filled = total === 0 ? 0 : Math.round((done / total) * barWidth);
       const bar = `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]`;
-      const line = `stage ${stage} ${bar} ${group(done)} of ${group(total)} scores`;
+      const line =
+        total === 0
+          ? `stage ${stage} has no scores`
+          : `stage ${stage} ${bar} ${group(done)} of ${group(total)} scores`;
       if (line === last) return;
       last = line;
       if (screen.isTTY) screen.write(`\r\x1b[K${line}`);

@@ -1,6 +1,6 @@
-import { createEndpoints } from '../../common/chain/endpoints.js';
+import { createEndpoints, NodeError } from '../../common/chain/endpoints.js';
 import type { Database } from '../../common/clickhouse/database.js';
-import { messageOf } from '../../common/errors.js';
+import { messageOf, UserError } from '../../common/errors.js';
 import { BlockServiceClient } from '../../common/gen/indexer/block/v1/block.js';
 import { NftServiceClient } from '../../common/gen/indexer/nft/v1/nft.js';
 import { RichlistServiceClient } from '../../common/gen/indexer/richlist/v1/richlist.js';
@@ -19,6 +19,7 @@ import type { ContractReads, ScoreSender } from '../machine/ports.js';
 import type { Rules } from '../machine/rules.js';
 import type { Machine, Phases } from '../machine/run.js';
 import { ask, type FactClients } from '../policy/gather/clients.js';
+import { sourceDoubt } from '../policy/source.js';
 import type { Source } from '../store/read.js';
 import { openScoringStore } from '../store/store.js';
 import { type SigningConfig, sendingOf } from './config.js';
@@ -89,6 +90,10 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
         }),
       );
     const policy = await openPolicy(program, clients);
+    for (const rule of policy.policy.rules) {
+      const doubt = rule.kind === 'source' ? sourceDoubt(rule) : undefined;
+      if (doubt !== undefined) log.warn(doubt);
+    }
     const shared = { log, metrics, timeout_ms: signing.NODE_TIMEOUT_MS, connections: 4 };
     const l1 = createL1Client({
       ...shared,
@@ -208,7 +213,11 @@ function connectAll({ indexers }: Program, security?: ClientSecurity): FactClien
   };
 }
 
-/** The bridge to compare the registration of; undefined when nothing is to be compared. */
+/**
+ * The bridge to compare the registration of; undefined when nothing is to be compared.
+ *
+ * @throws UserError where the rollup has none.
+ */
 async function bridgeOf(
   { bridge_id, rollup }: Program,
   shared: Parameters<typeof createEndpoints>[2],
@@ -219,6 +228,13 @@ async function bridgeOf(
   const rest = createEndpoints('rest', rollup.rest_urls, shared);
   try {
     return await fetchBridgeId(rest, { signal });
+  } catch (error) {
+    // Whoever has no bridge does not get one by waiting.
+    if (!(error instanceof NodeError) || !/HTTP (404|501)\b|not found/i.test(error.message)) throw error;
+    throw new UserError(
+      `the rollup's REST API knows no bridge (${error.message}): say bridge_id in the program, the number of the rollup's bridge on the L1, or none to compare nothing`,
+      { cause: error },
+    );
   } finally {
     await rest.close();
   }

@@ -134,13 +134,15 @@ function windowMistakes(windows: NonNullable<ProgramJson['windows']>): string[] 
   });
 }
 
-/** URLs that are one and the same agree with themselves. */
 function agreementMistakes({ urls, agreeing_urls = 1 }: ProgramJson['l1']): string[] {
-  if (new Set(urls.map(withoutSlash)).size < urls.length) return ['l1.urls: a URL is there twice'];
-  return agreeing_urls <= urls.length
+  const count = distinct(urls).length;
+  return agreeing_urls <= count
     ? []
-    : [`l1.agreeing_urls: must not be more than the number of l1.urls, which is ${urls.length}`];
+    : [`l1.agreeing_urls: must not be more than the number of different l1.urls, which is ${count}`];
 }
+
+/** URLs, each once: one that is there twice would agree with itself. */
+const distinct = (urls: readonly string[]): string[] => [...new Set(urls.map(withoutSlash))];
 
 const mistakesIn = (from: string, mistakes: readonly string[]): UserError =>
   new UserError(
@@ -214,11 +216,11 @@ function withTypes(json: ProgramJson, folder: string): Program {
   return {
     name: json.name ?? json.contract,
     l1: {
-      urls: l1.urls.map(withoutSlash),
+      urls: distinct(l1.urls),
       module: { address: l1.module, name: l1.module_name, prefix: l1.prefix },
       chain_id: l1.chain_id ?? '',
       standstill_seconds: l1.standstill_seconds,
-      agreeing_urls: l1.agreeing_urls ?? Math.min(2, l1.urls.length),
+      agreeing_urls: l1.agreeing_urls ?? Math.min(2, distinct(l1.urls).length),
       max_ahead_seconds: l1.max_ahead_seconds,
     },
     rollup: {
