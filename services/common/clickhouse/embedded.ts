@@ -10,6 +10,7 @@ import {
   type StatementOptions,
   secondsLeft,
 } from './database.js';
+import { isFolderLocked } from './folder-lock.js';
 import { createTurns } from './turns.js';
 
 /** Settings of the whole session: constant, so it does no harm that they stay. */
@@ -31,6 +32,7 @@ export async function openEmbedded(folder: string): Promise<Database> {
   } catch (cause) {
     throw new UserError(`the folder ${folder} cannot be written: ${messageOf(cause)}`, { cause });
   }
+  if (isFolderLocked(folder)) throw inUse(folder);
   const client = await connect(engine, folder);
   const turns = createTurns();
   let closed = false;
@@ -94,6 +96,12 @@ function load(): Promise<Engine> {
   });
 }
 
+const inUse = (folder: string, cause?: unknown): UserError =>
+  new UserError(
+    `the embedded database in ${folder} cannot be opened, most likely because another process has it open: give this one a DATA_DIR of its own, or set CLICKHOUSE_URL`,
+    { cause },
+  );
+
 async function connect(engine: Engine, folder: string): Promise<ClickHouseClient> {
   try {
     const client = createClient({ connection: engine.createChdbConnection({ path: folder }) } as never);
@@ -102,10 +110,7 @@ async function connect(engine: Engine, folder: string): Promise<ClickHouseClient
   } catch (error) {
     // The engine prints the reason to standard error and keeps it from the error.
     if (/failed to create connection|lock file|Code: 76/i.test(String(error))) {
-      throw new UserError(
-        `the embedded database in ${folder} cannot be opened, most likely because another process has it open: give this one a DATA_DIR of its own, or set CLICKHOUSE_URL`,
-        { cause: error },
-      );
+      throw inUse(folder, error);
     }
     throw error;
   }
