@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { ContractError } from '../../services/scoring-operator/contract/errors.js';
+import { exitCodeOf } from '../../services/scoring-operator/machine/loop.js';
 import type { ScoreSender } from '../../services/scoring-operator/machine/ports.js';
 import { runPass, type Step } from '../../services/scoring-operator/machine/run.js';
 import type { StageTx } from '../../services/scoring-operator/store/rows.js';
@@ -332,6 +333,32 @@ describe('the stage machine over random histories', function () {
     await runPass({ ...machine, sender: { ...machine.sender, settle } }, stopping.signal);
     assert.equal(looks, 2);
   });
+
+  for (const [failure, reason] of [
+    ['too_expensive', 'GasPriceTooHigh'],
+    ['no_account', 'NoAccount'],
+  ] as const)
+    it(`is an alarm that needs a person where sending fails because of ${failure}`, async () => {
+      const random = randomFrom(5);
+      const world = new World(random, 'ours', 3n, 5n, {
+        margin_s: 0,
+        approval: 'Automatic',
+        approved_stage: undefined,
+        allow_empty: [],
+        stop_at_stage: 3n,
+      });
+      const tables = emptyTables();
+      const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
+      const sendScores = async () => {
+        throw new ContractError(failure, 'a person has to judge it');
+      };
+      const step = await runPass({ ...machine, sender: { ...machine.sender, sendScores } });
+      assert.deepEqual(
+        [step.decision.kind, 'reason' in step.decision && step.decision.reason, exitCodeOf(step)],
+        ['alarm', reason, 1],
+      );
+      assert.match(tables.runs.get(3n)?.error ?? '', /a person has to judge it/);
+    });
 
   it('says so where somebody else has finalized other scores', async () => {
     const random = randomFrom(5);

@@ -19,18 +19,20 @@ import { makeTables } from '../../services/scoring-operator/tables.js';
 import { clientSecurity } from '../transport.js';
 import { checkCombinations } from './combinations.js';
 import { dryRunText } from './dry-run.js';
-import { forgetStage } from './forget.js';
+import { forgetFinalized, forgetStage } from './forget.js';
 import { progressBar, type Screen, stepLine } from './print.js';
 import { scoreOwnSettings } from './settings.js';
 import { showText } from './show.js';
 
-const usage = `weft score --program FILE [--once] [--dry-run] [--show WHAT] [--forget-stage N]: scores and finalizes the stages of a program
+const usage = `weft score --program FILE [--once] [--dry-run] [--show WHAT] [--forget-stage N] [--forget-finalized N]: scores and finalizes the stages of a program
 
   --program FILE  the program: YAML or JSON, see services/scoring-operator/program/schema.json
   --once          does what can be done now, and ends
   --dry-run       shows what would be done now, and sends nothing; needs no key
   --show WHAT     what was done: status, a stage's number, or an address
   --service ADDR  with --show: asks a running operator (gRPC) instead of opening its tables
+  --forget-finalized N  forgets that a stage was finalized, after the rollup itself was rolled back past it; stands
+                  alone with --program
   --forget-stage N  forgets that the L1 was seen in a stage, after it was believed wrongly; refused where a tx was
                   sent for it; stands alone with --program
 
@@ -59,6 +61,7 @@ export async function runScore(args: string[]): Promise<void> {
       show: { type: 'string' },
       service: { type: 'string' },
       'forget-stage': { type: 'string' },
+      'forget-finalized': { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -78,7 +81,8 @@ export async function runScore(args: string[]): Promise<void> {
     return;
   }
   const forgotten = values['forget-stage'];
-  const isShort = values.show !== undefined || forgotten !== undefined;
+  const undone = values['forget-finalized'];
+  const isShort = values.show !== undefined || forgotten !== undefined || undone !== undefined;
   if (!isShort && !values['dry-run'] && !values.once) return runForever(options);
   const code = await withDatabase(process.env, async (database, database_name) => {
     if (values.show !== undefined) {
@@ -87,6 +91,10 @@ export async function runScore(args: string[]): Promise<void> {
     }
     if (forgotten !== undefined) {
       screen.write(await forgetStage(program, forgotten, database, database_name));
+      return 0;
+    }
+    if (undone !== undefined) {
+      screen.write(await forgetFinalized(program, undone, database, database_name));
       return 0;
     }
     return values['dry-run']

@@ -111,7 +111,7 @@ function checkTables({ finalized = [] }: Observation, { stages }: Seen): Step {
   const proof = known.tx_hash === '' ? '' : ` by tx ${known.tx_hash} in block ${known.height}`;
   return alarm(
     'FinalizedBefore',
-    `the tables say that stage ${known.stage} is finalized${proof}, and the contract says that stage ${stage} is open: the node gives wrong answers, or the rollup was rolled back`,
+    `the tables say that stage ${known.stage} is finalized${proof}, and the contract says that stage ${stage} is open: the node gives wrong answers, or the rollup was rolled back. If it was, let it be forgotten (weft score --forget-finalized ${known.stage})`,
   );
 }
 
