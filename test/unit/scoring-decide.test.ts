@@ -86,20 +86,24 @@ describe('what the L1 says', () => {
   it('is not believed when the next stage does not begin where the one that was seen ends', () => {
     assert.match(said(6n, 1_000, 9_000) ?? '', /stage 6 begins at 1000, and stage 5 .* end at 5000/);
     assert.match(said(6n, 5_001, 9_000) ?? '', /begins at 5001/);
-    assert.match(said(8n, 4_000, 9_000) ?? '', /stage 8 begins at 4000, and stage 5 was seen to end at 5000/);
+    assert.match(
+      said(8n, 4_000, 9_000) ?? '',
+      /stage 8 begins at 4000, and stage 5 was seen or told to end at 5000/,
+    );
   });
   it('is not believed when the times of a running stage change, or stages go back', () => {
-    assert.match(said(5n, 0, 1_000) ?? '', /from 0 to 1000, and it was seen or told from 0 to 5000/);
+    assert.match(said(5n, 0, 1_000) ?? '', /from 0 to 1000, and it was seen from 0 to 5000/);
     assert.match(said(5n, 0, 6_000) ?? '', /from 0 to 6000/);
     assert.match(said(4n, 0, 5_000) ?? '', /stage 4 after it had said stage 5/);
   });
   it('is believed when a person has told the same', () => {
     assert.equal(said(5n, 0, 1_000, [{ stage: 5n, start_time: 0, end_time: 1_000 }]), undefined);
-    assert.equal(
-      said(6n, 4_000, 9_000, [{ stage: 5n, start_time: 0, end_time: 4_000 }]) === undefined,
-      false,
+    for (const end_time of [4_000, 6_000])
+      assert.equal(said(6n, end_time, 9_000, [{ stage: 5n, start_time: 0, end_time }]), undefined);
+    assert.match(
+      said(6n, 5_000, 9_000, [{ stage: 5n, start_time: 0, end_time: 4_000 }]) ?? '',
+      /end at 4000/,
     );
-    assert.equal(said(6n, 6_000, 9_000, [{ stage: 5n, start_time: 0, end_time: 6_000 }]), undefined);
   });
 });
 

@@ -24,16 +24,17 @@ export function contradictionOf(
   const ask = `If that is right, tell it in the program (windows) or forget what was seen (weft score --forget-stage)`;
   const find = (stages: readonly SeenStage[], wanted: bigint): SeenStage | undefined =>
     stages.find((one) => one.stage === wanted);
-  const [own, before] = [
-    find(told, stage) ?? find(seen, stage),
-    find(told, stage - 1n) ?? find(seen, stage - 1n),
-  ];
+  const known = (wanted: bigint): SeenStage | undefined => find(told, wanted) ?? find(seen, wanted);
+  const own = find(told, stage) === undefined ? find(seen, stage) : undefined;
   if (own !== undefined && (own.start_time !== start || own.end_time !== end))
-    return `the L1 says that stage ${stage} is from ${start} to ${end}, and it was seen or told from ${own.start_time} to ${own.end_time}. ${ask}`;
-  if (own === undefined && before !== undefined && before.end_time !== start)
+    return `the L1 says that stage ${stage} is from ${start} to ${end}, and it was seen from ${own.start_time} to ${own.end_time}. ${ask}`;
+  if (stage === last?.stage) return undefined;
+  const before = known(stage - 1n);
+  if (before !== undefined && before.end_time !== start)
     return `the L1 says that stage ${stage} begins at ${start}, and stage ${stage - 1n} was seen or told to end at ${before.end_time}. ${ask}`;
-  if (last !== undefined && stage > last.stage && start < last.end_time)
-    return `the L1 says that stage ${stage} begins at ${start}, and stage ${last.stage} was seen to end at ${last.end_time}. ${ask}`;
+  const lastEnd = last && known(last.stage)!.end_time;
+  if (lastEnd !== undefined && start < lastEnd)
+    return `the L1 says that stage ${stage} begins at ${start}, and stage ${last?.stage} was seen or told to end at ${lastEnd}. ${ask}`;
   return undefined;
 }
 
