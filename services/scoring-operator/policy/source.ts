@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { request } from 'undici';
 import { messageOf } from '../../common/errors.js';
+import { BodyTooLarge, readBody } from '../../common/http-body.js';
 import { createDispatcher } from '../../common/http-proxy.js';
 import { parseCsv } from './csv.js';
 import { ScoringError } from './errors.js';
@@ -53,15 +54,12 @@ function textOf(bytes: Buffer, complain: (what: string) => never): string {
 
 /** All bytes of a source, unless they are too many. */
 async function collect(rule: SourceRule, chunks: AsyncIterable<Buffer>): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    length += chunk.length;
-    if (length > rule.max_bytes)
-      throw new ScoringError(`${nameOf(rule)}: it is larger than max_bytes, which is ${rule.max_bytes}`);
-    parts.push(chunk);
+  try {
+    return await readBody(chunks, rule.max_bytes);
+  } catch (error) {
+    if (!(error instanceof BodyTooLarge)) throw error;
+    throw new ScoringError(`${nameOf(rule)}: it is larger than max_bytes, which is ${rule.max_bytes}`);
   }
-  return Buffer.concat(parts);
 }
 
 async function readFile(rule: SourceRule): Promise<Bytes> {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { createEndpoints, NodeError } from '../../common/chain/endpoints.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import { messageOf, UserError } from '../../common/errors.js';
@@ -73,6 +74,8 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
   const { signing, database, database_name, log, metrics, signal } = options;
   const stops: (() => Promise<unknown>)[] = [];
   const close = stopAll(stops);
+  // Every request and every wait that is under way listens to it.
+  if (signal !== undefined) setMaxListeners(0, signal);
   try {
     const tools = { log, metrics, signal };
     const sending = sendingOf(program, signing);
