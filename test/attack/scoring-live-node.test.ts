@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
-import { HDNodeWallet, Wallet } from 'ethers';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { HDNodeWallet, Interface, Wallet } from 'ethers';
+import { UserError } from '../../services/common/errors.js';
 import { sleep } from '../../services/common/lifecycle.js';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import { bridgeOf } from '../../services/scoring-operator/program/open.js';
+import type { Program } from '../../services/scoring-operator/program/program.js';
 import { runDeployContract } from '../../tools/deploy-contract/cli.js';
 import { type Anvil, startAnvil } from '../../tools/dev/anvil.js';
 import { createLiveNode, type LiveNode } from '../support/attack/live-node.js';
@@ -61,6 +68,39 @@ describe('a live EVM node of this family', function () {
       node.said.map(({ price }) => price),
       [0n, 0n],
     );
+  });
+  it('lies about the price of gas: nothing is paid', async () => {
+    const dear = `0x${(4n * 10n ** 16n).toString(16)}`;
+    proxy.meddle = ({ method }) =>
+      method === 'eth_gasPrice' || method === 'eth_maxPriorityFeePerGas' ? { result: dear } : undefined;
+    const balance = () => anvil.call('eth_getBalance', anvil.accounts[0]!.address, 'latest');
+    const before = await balance();
+    await assert.rejects(send(client()), { kind: 'too_expensive', message: /TX_MAX_GAS_PRICE/ });
+    assert.equal(await balance(), before);
+    assert.equal(proxy.count('eth_sendRawTransaction'), 0);
+  });
+  it('has no bridge: the message names the field that mends it, and nothing is tried again', async () => {
+    const rest = createServer((_, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ code: 5, message: 'bridge info not found', details: [] }));
+    });
+    await new Promise<void>((resolve) => rest.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(rest.address() as AddressInfo).port}`;
+    const shared = { log: createLog('silent'), metrics: createMetrics(), timeout_ms: 1_000, connections: 1 };
+    const bridge = (bridge_id: 'auto' | 'none') =>
+      bridgeOf({ bridge_id, rollup: { rest_urls: [url] } as unknown as Program['rollup'] }, shared);
+    try {
+      await assert.rejects(
+        bridge('auto'),
+        (error) => error instanceof UserError && /say bridge_id in the program/.test(error.message),
+      );
+      assert.equal(await bridge('none'), undefined);
+    } finally {
+      rest.closeAllConnections();
+      rest.close();
+    }
+    // One that does not answer may do so later.
+    await assert.rejects(bridge('auto'), { name: 'NodeError' });
   });
   it('answers with an empty error for a tx that it has: the tx is looked up before anything is concluded', async () => {
     node.is_silent = true;
@@ -124,9 +164,8 @@ describe('a live EVM node of this family', function () {
   it('has no account of a signer that nobody has sent anything: the message says whom to fund', async () => {
     const wallet = HDNodeWallet.createRandom();
     node.missing.add(wallet.address.toLowerCase());
-    await anvil.call('anvil_impersonateAccount', anvil.accounts[0]!.address);
     const own = client({ private_key: wallet.privateKey });
-    const contract = new (await import('ethers')).Interface(['function addAllowList(address)']);
+    const contract = new Interface(['function addAllowList(address)']);
     await anvil.call('eth_sendTransaction', {
       from: anvil.accounts[0]!.address,
       to: address,

@@ -20,7 +20,7 @@ import { clientSecurity } from '../transport.js';
 import { checkCombinations } from './combinations.js';
 import { dryRunText } from './dry-run.js';
 import { forgetFinalized, forgetStage } from './forget.js';
-import { progressBar, type Screen, stepLine } from './print.js';
+import { progressBar, type Screen, stepLine, stepPrinter } from './print.js';
 import { scoreOwnSettings } from './settings.js';
 import { showText } from './show.js';
 
@@ -126,7 +126,7 @@ function open(
   extra: { readonly is_read_only?: boolean; readonly signal?: AbortSignal },
 ): Promise<OpenProgram> {
   const bar = progressBar(screen);
-  let last = '';
+  const print = stepPrinter(screen);
   return openProgram(program, {
     signing: extra.is_read_only ? readOnlySigning(env) : loadSigning(env),
     database,
@@ -139,10 +139,7 @@ function open(
     onProgress: bar.show,
     onStep: (step) => {
       bar.end();
-      const line = stepLine(step);
-      // What is waited for is said once, not at every look.
-      if (line !== last) screen.write(`${line}\n`);
-      last = line;
+      print(step);
     },
     ...extra,
   });

@@ -49,6 +49,16 @@ export function stepLine({ decision, error }: Pick<Step, 'decision' | 'error'>, 
   return `${words[kind] ?? kind}: ${message === '' ? reason : `${message} (${reason})`}${error === undefined ? '' : `\n  ${error}`}`;
 }
 
+/** Prints a line for every step that says something else than the one before: what is waited for is said once. */
+export function stepPrinter(screen: Screen): (step: Pick<Step, 'decision' | 'error'>) => void {
+  let last = '';
+  return (step) => {
+    const line = stepLine(step);
+    if (line !== last) screen.write(`${line}\n`);
+    last = line;
+  };
+}
+
 /** Rows under a heading, columns as wide as they need to be; numbers stand to the right. */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [heading, ...rows];

@@ -221,8 +221,8 @@ function connectAll({ indexers }: Program, security?: ClientSecurity): FactClien
  *
  * @throws UserError where the rollup has none.
  */
-async function bridgeOf(
-  { bridge_id, rollup }: Program,
+export async function bridgeOf(
+  { bridge_id, rollup }: Pick<Program, 'bridge_id' | 'rollup'>,
   shared: Parameters<typeof createEndpoints>[2],
   signal?: AbortSignal,
 ): Promise<bigint | undefined> {
