@@ -176,6 +176,26 @@ describe('the client of the L1', () => {
     nodes[1]!.nextStage();
     assert.equal((await look()).stage, 6n);
   });
+  it('believes no stage that is said only once, and remembers nothing of it', async () => {
+    await nodes[1]!.close();
+    await look();
+    const { state } = nodes[0]!;
+    const honest = { ...state };
+    const tick = clock.sleep;
+    Object.assign(state, { stage: 6n, stage_start_time: 1_400, stage_end_time: 9_000 });
+    clock.sleep = async (ms: number) => {
+      Object.assign(state, { ...honest, time: state.time });
+      await tick(ms);
+    };
+    try {
+      const seen = (await client.look()) as { error: string; reason: string };
+      assert.equal(seen.reason, 'L1Contradicts');
+      assert.match(seen.error, /stage 6 from 1400 to 9000, and a moment later stage 5 from 1000 to 2000/);
+    } finally {
+      clock.sleep = tick;
+    }
+    assert.equal((await look()).stage, 5n);
+  });
   it('takes the latest time that so many have reached', async () => {
     client = clientOf(2);
     nodes[0]!.advance(60);

@@ -62,6 +62,8 @@ export function createL1Client(
   /** The latest time that was believed, and when (by this machine's clock) it was first heard. */
   let latest: { readonly time: number; readonly heard_at: number } | undefined;
   let isMoving = false;
+  /** The stage that was believed last, with its times. */
+  let believed: string | undefined;
 
   const lookAt = async (node: L1Node, signal?: AbortSignal): Promise<NodeLook> => {
     const seen = await node.look(signal);
@@ -89,6 +91,18 @@ export function createL1Client(
     } else if (now - latest.heard_at > options.standstill_ms) isMoving = false;
   };
 
+  /** A stage that was not believed before, or has other times, has to be said twice. @throws L1Doubt */
+  const confirmed = async (seen: NodeLook, signal?: AbortSignal): Promise<NodeLook> => {
+    if (stageText(seen) === believed) return seen;
+    await clock.sleep(options.again_ms, signal);
+    const again = await lookOnce(signal);
+    note(again.l1_time);
+    if (stageText(again) !== stageText(seen))
+      throw new L1Doubt(`the L1 says ${stageText(seen)}, and a moment later ${stageText(again)}`);
+    believed = stageText(again);
+    return again;
+  };
+
   return {
     async look(signal) {
       try {
@@ -102,7 +116,7 @@ export function createL1Client(
           note(seen.l1_time);
         }
         isSeen = true;
-        return { ...seen, is_moving: isMoving };
+        return { ...(await confirmed(seen, signal)), is_moving: isMoving };
       } catch (error) {
         return { error: messageOf(error), ...(error instanceof L1Doubt ? { reason: 'L1Contradicts' } : {}) };
       }
@@ -116,6 +130,9 @@ export function createL1Client(
     },
   };
 }
+
+const stageText = ({ stage, stage_start_time, stage_end_time }: NodeLook): string =>
+  `stage ${stage} from ${stage_start_time} to ${stage_end_time}`;
 
 /** What so many nodes say; the first that answers, where one suffices. */
 async function agreed<T>(
