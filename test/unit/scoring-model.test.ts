@@ -168,7 +168,7 @@ function unknownIn({ runs, txs }: MemoryTables, { finalizations, lost }: World):
 }
 
 describe('the stage machine over random histories', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   it('never does what must not be done, and always gets there once all is well', async () => {
     const [histories, first] = [Number(process.env['HISTORIES'] ?? 1_200), Number(process.env['SEED'] ?? 1)];

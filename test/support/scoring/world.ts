@@ -238,16 +238,17 @@ export class World {
     if (this.l1Faults.isDown || (this.l1Faults.isStanding && !isLate))
       this.violations.push(`stage ${tx.stage}: sent while the L1 could not be read`);
     if (this.isOtherChain) this.violations.push(`stage ${tx.stage}: sent to another chain`);
-    this.txs.set(tx.hash, tx);
     if (this.replica() < this.newest()) {
       // A stuck replica takes it, and nobody else ever sees it.
       tx.state = 'dropped';
+      this.txs.set(tx.hash, tx);
       return;
     }
     if (tx.nonce < this.mined) throw new Error('nonce too low');
     if (this.pool.some((other) => other.nonce === tx.nonce))
       throw new Error('replacement transaction underpriced');
     this.pool.push(tx);
+    this.txs.set(tx.hash, tx);
   }
 
   /** What one of the L1's nodes says: the truth, or what it knows of it, or a lie. */
