@@ -69,7 +69,12 @@ async function live(
     ...{ database, tables, head, reader: { ...reader, database }, store, source, attempts: 4, now: Date.now },
     ...{ limits: defaultTextLimits, report: (problem) => problems.push(problem) },
     ...{ log: createLog('silent'), metrics, signal: end.signal },
-    health: createWriterHealth({ service: 'nft', patience_ms: 0, onFatal: assert.fail, metrics }),
+    health: createWriterHealth({
+      service: 'nft',
+      patience_ms: 0,
+      onFatal: (error) => assert.fail(String(error)),
+      metrics,
+    }),
     onAsked: () => end.abort(),
   });
   await Promise.race([following, ended]);

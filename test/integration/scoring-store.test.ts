@@ -19,7 +19,7 @@ import { readPrograms } from '../../services/scoring-operator/store/read.js';
 import type { Run, StageTx } from '../../services/scoring-operator/store/rows.js';
 import { openScoringStore, type ScoringStore } from '../../services/scoring-operator/store/store.js';
 import { makeTables } from '../../services/scoring-operator/tables.js';
-import { forgetStage } from '../../tools/score/forget.js';
+import { forgetFinalized, forgetStage } from '../../tools/score/forget.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 
 const largest = 2n ** 64n - 1n;
@@ -414,6 +414,47 @@ describe('the tables and the API of the scoring operator', function () {
     await assert.rejects(forget('9'), /say which in the program/);
     await assert.rejects(forget('9', file(7)), /nothing was done/);
     assert.match(await forget('9', file(77)), /forgotten/);
+  });
+
+  it('know what is finalized, and the highest block of a receipt, until a person forgets it', async () => {
+    const contract = `0x${'d'.repeat(40)}`;
+    const own = await openScoringStore(soleWriter(database), name, `91/${contract}`);
+    const program = programOf(
+      {
+        l1: { urls: ['http://l1'], module: '0x1' },
+        rollup: { json_rpc_urls: ['http://n'] },
+        contract,
+        policy: 'p.yaml',
+      },
+      'of the test',
+      '/',
+    );
+    assert.deepEqual([await own.finalizations(), await own.leastHeight()], [[], 0]);
+    await own.logDecision({ at: 1, kind: 'wait', reason: 'R', message: 'm', stage: 0n });
+    await own.saveRun({ ...run, stage: 5n, is_finalized: true });
+    await own.saveTx({ ...tx, stage: 6n, nonce: 8, purpose: 'update', state: 'mined', height: 90 });
+    await own.saveTx({ ...tx, stage: 6n, nonce: 9, purpose: 'finalize', state: 'failed', height: 91 });
+    const finalizing = { ...tx, stage: 6n, nonce: 10, tx_hash: '0xf1', purpose: 'finalize' } as const;
+    await own.saveTx({ ...finalizing, state: 'mined', height: 92 });
+    await own.saveTx({ ...tx, stage: 7n, nonce: 11, purpose: 'finalize', state: 'signed' });
+    assert.deepEqual(await own.finalizations(), [
+      { stage: 5n, tx_hash: '', height: 0 },
+      { stage: 6n, tx_hash: '0xf1', height: 92 },
+    ]);
+    assert.equal(await own.leastHeight(), 92);
+    const forget = (stage: string) =>
+      forgetFinalized(program, stage, {
+        database,
+        database_name: name,
+        lease_ms: 1_000,
+        log: createLog('silent'),
+      });
+    await assert.rejects(forget('7'), /do not say that stage 7 is finalized/);
+    await assert.rejects(forget('5'), /stage 6 is finalized too/);
+    assert.match(await forget('6'), /^forgotten: that stage 6 of 91/);
+    assert.match(await forget('5'), /^forgotten: that stage 5/);
+    assert.deepEqual(await own.finalizations(), []);
+    assert.equal((await own.run(5n))?.is_finalized, false);
   });
 
   it('refuse what cannot be', async () => {

@@ -43,6 +43,7 @@ describe('ScoringProgram as the API server has it', () => {
       signer: { ...signer, secretRef: { name: 'a', mnemonicKey: 'words' }, mnemonicIndex: 3 },
     },
     'an approved stage with Manual': withFinalize({ approvedStage: 4 }),
+    'an approved list with its stage': withFinalize({ approvedStage: 4, approvedList: 'ab'.repeat(32) }),
     'Automatic without an approved stage': withFinalize({ approval: 'Automatic' }),
     'no delay': withFinalize({ delayAfterStageEnd: '0s' }),
     'a delay of hours and minutes': withFinalize({ delayAfterStageEnd: '1h30m' }),
@@ -82,6 +83,14 @@ describe('ScoringProgram as the API server has it', () => {
     ],
     'a negative delay': [withFinalize({ delayAfterStageEnd: '-5m' }), /must not be negative/],
     'a delay that is none': [withFinalize({ delayAfterStageEnd: 'soon' }), /delayAfterStageEnd/],
+    'an approved list without a stage': [
+      withFinalize({ approvedList: 'ab'.repeat(32) }),
+      /approvedList needs approvedStage/,
+    ],
+    'an approved list that is no hash': [
+      withFinalize({ approvedStage: 4, approvedList: 'AB' }),
+      /approvedList/,
+    ],
     'an approved stage with Automatic': [
       withFinalize({ approval: 'Automatic', approvedStage: 4 }),
       /approvedStage is only used/,

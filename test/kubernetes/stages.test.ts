@@ -48,7 +48,13 @@ describe('stages in a cluster', function () {
     await world.ends(await world.startJob('manual-finalize'), 'Complete');
     assert.deepEqual(await world.finalizedBy(contract), []);
 
-    await world.space.patch('manual', { spec: { finalize: { approvedStage: 5 } } });
+    // A stage alone approves nothing, nor does a list that it does not have any more.
+    const finalize = { approvedStage: 5, approvedList: 'ab'.repeat(32) };
+    await world.space.patch('manual', { spec: { finalize } });
+    await world.ends(await world.startJob('manual-finalize'), 'Complete');
+    assert.deepEqual(await world.finalizedBy(contract), []);
+    const { resultHash: approvedList } = waiting.stages![0]!;
+    await world.space.patch('manual', { spec: { finalize: { ...finalize, approvedList } } });
     await world.gate('manual', 'open');
     await world.ends(await world.startJob('manual-finalize'), 'Complete');
     assert.deepEqual(await world.finalizedBy(contract), [5n]);

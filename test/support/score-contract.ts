@@ -83,6 +83,8 @@ export const quick: SendConfig = {
   poll_ms: 20,
   index_lag_ms: 300,
   gas_margin_percent: 25,
+  max_gas_price: 10n ** 12n,
+  max_fee: 10n ** 18n,
 };
 
 /** How a client of a test differs from the ordinary. */
@@ -128,6 +130,7 @@ export function recordingHooks(): SendHooks & { readonly told: string[] } {
   const told: string[] = [];
   return {
     told,
+    leastHeight: async () => 0,
     async onSigned({ tx_hash, nonce, purpose, score_count }) {
       told.push(`signed ${purpose} ${score_count} ${nonce} ${tx_hash}`);
     },

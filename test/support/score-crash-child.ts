@@ -21,6 +21,7 @@ for (const tx of signed) {
     await new Promise((resolve) => setTimeout(resolve, 20));
 }
 const hooks = {
+  leastHeight: async () => 0,
   onSigned: async (tx: SignedTx) =>
     appendFileSync(journal, `${JSON.stringify({ ...tx, stage: String(tx.stage) })}\n`),
   onMined: async () => {},

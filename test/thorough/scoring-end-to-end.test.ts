@@ -195,8 +195,11 @@ describe('weft score as a process of its own', function () {
       const dry = await end(manual.start('--once', '--dry-run'), 0);
       assert.match(dry, /would do: score stage 5/);
       assert.match(dry, /to be sent: 6\d/);
-      assert.match(await end(manual.start('--once'), 0), /waits for approval \(ApprovalNeeded\)/);
-      const approved = prepare(contract, 'manual', { approval: 'Manual', approved_stage: 5 });
+      const waiting = await end(manual.start('--once'), 0);
+      const [, approved_list] =
+        /approval of its list ([0-9a-f]{64}) .*\(ApprovalNeeded\)/.exec(waiting) ?? [];
+      assert.match(await end(manual.start('--show', '5'), 0), new RegExp(`list ${approved_list}`));
+      const approved = prepare(contract, 'manual', { approval: 'Manual', approved_stage: 5, approved_list });
       assert.match(await end(approved.start('--once'), 0), /stage 6 runs until/);
       await judge(contract, [5n]);
 

@@ -3,6 +3,7 @@ import { NodeError } from '../../services/common/chain/endpoints.js';
 import { scoreInterface } from '../../services/scoring-operator/contract/abi.js';
 import { broadcast } from '../../services/scoring-operator/contract/broadcast.js';
 import { decodeRevert, explainFailure } from '../../services/scoring-operator/contract/errors.js';
+import { requiredPrice } from '../../services/scoring-operator/contract/fees.js';
 import { RpcAnswerError } from '../../services/scoring-operator/contract/rpc.js';
 
 const who = '0x00000000000000000000000000000000000000AA';
@@ -80,6 +81,17 @@ describe('errors of the contract', () => {
   });
 });
 
+describe('the price that a refusal names', () => {
+  const text = 'insufficient fee; got: 1492912GAS required: 497637000000000GAS';
+  it('is what is required by gas, rounded up, in whatever unit fees are', () => {
+    assert.equal(requiredPrice(text, 1n, 1_492_912n), 333_333_111n);
+    assert.equal(requiredPrice(text.replace('1492912', '0'), 0n, 1_492_912n), 333_333_111n);
+    assert.equal(requiredPrice('insufficient fees; got: 5umin required: 50umin', 10n ** 9n, 7n), 10n ** 10n);
+    assert.equal(requiredPrice('insufficient fees; got:  required: 21GAS: insufficient fee', 0n, 10n), 3n);
+    assert.equal(requiredPrice('replacement transaction underpriced', 1n, 10n), undefined);
+  });
+});
+
 describe("a node's answer to raw bytes", () => {
   const answering = (message: string) =>
     broadcast(
@@ -99,7 +111,15 @@ describe("a node's answer to raw bytes", () => {
     ['insufficient fees; got: 1GAS required: 5GAS: insufficient fee', 'underpriced'],
     ['max fee per gas less than block base fee: 1', 'underpriced'],
     ['insufficient funds for gas * price + value', 'refused'],
-    ['signature verification failed', 'refused'],
+    ['signature verification failed', 'unclear'],
+    ['', 'unclear'],
+    ['tx nonce 1 is stale for sender 0xab (expected >= 2): incorrect account sequence', 'nonce_used'],
+    [
+      'active tx with nonce 1 for sender 0xab has priority 1 >= replacement priority 1: tx already in mempool',
+      'not_replaced',
+    ],
+    ['insufficient fee; got: 1492912GAS required: 497637000000000GAS', 'underpriced'],
+    ['account init1ab does not exist: unknown address', 'refused'],
   ];
   for (const [message, kind] of answers) {
     it(`${kind}: ${message}`, async () => {

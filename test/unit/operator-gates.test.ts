@@ -133,6 +133,16 @@ describe('the gates of CronJobs', () => {
       'OtherVersion',
       withLook({ decision: { kind: 'alarm', reason: 'OtherVersion', message: 'why' } }),
     ],
+    [
+      'gas costs more than may be paid',
+      'GasPriceTooHigh',
+      withLook({ signer: { balance: 5n, gas_price: 11n, max_gas_price: 10n } }),
+    ],
+    [
+      'gas costs what may be paid',
+      'open ReadyToFinalize',
+      withLook({ signer: { balance: 5n, gas_price: 10n, max_gas_price: 10n } }),
+    ],
     ['a score Job runs', 'ScoreJobActive', { active: { score: 1, finalize: 0 } }],
     ['approval is missing', 'ApprovalNeeded', withLook({ decision: wait('ApprovalNeeded') })],
     ['the margin is not over', 'MarginNotOver', withLook({ decision: wait('MarginNotOver') })],
@@ -217,6 +227,30 @@ describe('conditions', () => {
   const cases: readonly [string, string, string, Parameters<typeof judged>[0]][] = [
     ['all is well', 'Ready', 'True AsExpected', {}],
     ['the L1 is away', 'ChainReachable', 'False L1Unreadable', observed({ l1: { error: 'down' } })],
+    [
+      'the L1 contradicts itself',
+      'ChainReachable',
+      'False L1Contradicts',
+      observed({ l1: { error: 'two URLs differ', reason: 'L1Contradicts' } }),
+    ],
+    [
+      'the node is behind',
+      'ChainReachable',
+      'False NodeBehind',
+      observed({ contract: { error: 'at block 5', reason: 'NodeBehind' } }),
+    ],
+    [
+      'gas costs more than may be paid',
+      'SignerFunded',
+      'False GasPriceTooHigh',
+      withLook({ signer: { balance: 5n, gas_price: 11n, max_gas_price: 10n } }),
+    ],
+    [
+      'the same, which a person has to judge',
+      'Degraded',
+      'True GasPriceTooHigh',
+      withLook({ signer: { balance: 5n, gas_price: 11n, max_gas_price: 10n } }),
+    ],
     ['nothing was seen', 'Ready', 'Unknown NotObserved', { look: undefined }],
     ['nothing was seen for long', 'ChainReachable', 'Unknown Stale', { now: 9_000_000 }],
     [

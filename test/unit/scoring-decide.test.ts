@@ -3,6 +3,7 @@ import { derivedChainId } from '../../services/scoring-operator/contract/chain-i
 import type { ChainFacts, WantedChain } from '../../services/scoring-operator/machine/chain.js';
 import { decide, isClosable } from '../../services/scoring-operator/machine/decide.js';
 import { differences } from '../../services/scoring-operator/machine/differences.js';
+import { contradictionOf } from '../../services/scoring-operator/machine/l1-belief.js';
 import { exitCodeOf, pause } from '../../services/scoring-operator/machine/loop.js';
 import type { Rules } from '../../services/scoring-operator/machine/rules.js';
 import { timesOf } from '../../services/scoring-operator/machine/times.js';
@@ -66,6 +67,44 @@ const chainOf = (
     facts: { evm: evm.map(([from, id]) => ({ from, id })), indexed },
     wanted: { chain_id: '', evm_chain_id: undefined, ...wanted },
   },
+});
+
+describe('what the L1 says', () => {
+  const seen = [{ stage: 5n, start_time: 0, end_time: 5_000 }];
+  const said = (stage: bigint, start: number, end: number, told: typeof seen = []): string | undefined =>
+    contradictionOf({ stage, stage_start_time: start, stage_end_time: end }, { seen, told });
+
+  it('is believed while it fits what was seen', () => {
+    assert.equal(said(5n, 0, 5_000), undefined);
+    assert.equal(said(6n, 5_000, 9_000), undefined);
+    assert.equal(said(8n, 9_000, 9_500), undefined, 'stages between that nobody has seen');
+    assert.equal(
+      contradictionOf({ stage: 2n, stage_start_time: 1, stage_end_time: 2 }, { seen: [], told: [] }),
+      undefined,
+    );
+  });
+  it('is not believed when the next stage does not begin where the one that was seen ends', () => {
+    assert.match(said(6n, 1_000, 9_000) ?? '', /stage 6 begins at 1000, and stage 5 .* end at 5000/);
+    assert.match(said(6n, 5_001, 9_000) ?? '', /begins at 5001/);
+    assert.match(
+      said(8n, 4_000, 9_000) ?? '',
+      /stage 8 begins at 4000, and stage 5 was seen or told to end at 5000/,
+    );
+  });
+  it('is not believed when the times of a running stage change, or stages go back', () => {
+    assert.match(said(5n, 0, 1_000) ?? '', /from 0 to 1000, and it was seen from 0 to 5000/);
+    assert.match(said(5n, 0, 6_000) ?? '', /from 0 to 6000/);
+    assert.match(said(4n, 0, 5_000) ?? '', /stage 4 after it had said stage 5/);
+  });
+  it('is believed when a person has told the same', () => {
+    assert.equal(said(5n, 0, 1_000, [{ stage: 5n, start_time: 0, end_time: 1_000 }]), undefined);
+    for (const end_time of [4_000, 6_000])
+      assert.equal(said(6n, end_time, 9_000, [{ stage: 5n, start_time: 0, end_time }]), undefined);
+    assert.match(
+      said(6n, 5_000, 9_000, [{ stage: 5n, start_time: 0, end_time: 4_000 }]) ?? '',
+      /end at 4000/,
+    );
+  });
 });
 
 describe('what is decided', () => {
@@ -209,7 +248,55 @@ describe('what is decided', () => {
       { runs: [verified] },
       { approval: 'Manual', approved_stage: 5n },
     ],
-    ['approval is there', 'finalize 6', { runs: [verified] }, { approval: 'Manual', approved_stage: 6n }],
+    [
+      'approval is there',
+      'finalize 6',
+      { runs: [verified] },
+      { approval: 'Manual', approved_stage: 6n, approved_list: 'h' },
+    ],
+    [
+      'approval names a stage and no list',
+      'wait ApprovalNeeded',
+      { runs: [verified] },
+      { approval: 'Manual', approved_stage: 6n },
+    ],
+    [
+      'the list was computed anew after the approval',
+      'wait ApprovalNeeded',
+      { runs: [{ ...verified, list_hash: 'another' }] },
+      { approval: 'Manual', approved_stage: 6n, approved_list: 'h' },
+    ],
+    [
+      'a list of an earlier stage that is the same was approved',
+      'wait ApprovalNeeded',
+      { runs: [verified] },
+      { approval: 'Manual', approved_stage: 5n, approved_list: 'h' },
+    ],
+    [
+      'the tables say that the stage is finalized, and the contract that it is open',
+      'alarm FinalizedBefore',
+      { runs: [verified], finalized: [{ stage: 6n, tx_hash: '0x1', height: 9 }] },
+    ],
+    [
+      'the tables say that a later stage is finalized than the one that the contract shows as open',
+      'alarm FinalizedBefore',
+      { finalized: [{ stage: 7n, tx_hash: '', height: 0 }] },
+    ],
+    [
+      'the tables say that an earlier stage is finalized',
+      'score 6',
+      { finalized: [{ stage: 5n, tx_hash: '', height: 0 }] },
+    ],
+    [
+      'the node is behind the receipts or the index',
+      'wait NodeBehind',
+      { contract: { error: 'the node is at block 5, and block 9 is known', reason: 'NodeBehind' } },
+    ],
+    [
+      'the L1 contradicts itself',
+      'wait L1Contradicts',
+      { runs: [verified], l1: { error: 'two URLs differ', reason: 'L1Contradicts' } },
+    ],
     ['it is beyond the last stage wanted', 'nothing Stopped', {}, { stop_at_stage: 5n }],
     ['the signer may not write', 'alarm NotAllowed', contractOf([open(6n)], false)],
     ['there is no open stage', 'alarm StageMissing', contractOf([done(5n)])],

@@ -95,7 +95,11 @@ describe('the client of the L1', () => {
         }),
       ),
     );
-    client = createL1Client({
+    now = 1_500_000;
+    client = clientOf(1);
+  });
+  const clientOf = (agreeing: number): L1Client =>
+    createL1Client({
       log: createLog('silent'),
       metrics: createMetrics(),
       timeout_ms: 300,
@@ -103,11 +107,12 @@ describe('the client of the L1', () => {
       urls: nodes.map((node) => node.url),
       module,
       chain_id: 'l1-1',
+      agreeing,
+      max_ahead_ms: 120_000,
       standstill_ms: 5_000,
       again_ms: 1_000,
       clock,
     });
-  });
   afterEach(async () => {
     await client.close();
     await Promise.all(nodes.map((node) => node.close()));
@@ -156,6 +161,70 @@ describe('the client of the L1', () => {
       node.state.time = 1_000;
     }
     assert.match(((await client.look()) as { error: string }).error, /older block/);
+  });
+  it('believes no stage that only one of several says', async () => {
+    client = clientOf(2);
+    now = 2_000_000;
+    for (const node of nodes) node.advance(500);
+    nodes[0]!.nextStage();
+    const seen = (await client.look()) as { error: string; reason: string };
+    assert.equal(seen.reason, 'L1Contradicts');
+    assert.match(seen.error, /do not agree .* says stage 6 .* says stage 5/);
+    nodes[0]!.fault = 'refuse';
+    assert.match(((await client.look()) as { error: string }).error, /1 of 2 URLs/);
+    nodes[0]!.fault = 'none';
+    nodes[1]!.nextStage();
+    assert.equal((await look()).stage, 6n);
+  });
+  it('believes no stage that is said only once, and remembers nothing of it', async () => {
+    await nodes[1]!.close();
+    await look();
+    const { state } = nodes[0]!;
+    const honest = { ...state };
+    const tick = clock.sleep;
+    Object.assign(state, { stage: 6n, stage_start_time: 1_400, stage_end_time: 9_000 });
+    clock.sleep = async (ms: number) => {
+      Object.assign(state, { ...honest, time: state.time });
+      await tick(ms);
+    };
+    try {
+      const seen = (await client.look()) as { error: string; reason: string };
+      assert.equal(seen.reason, 'L1Contradicts');
+      assert.match(seen.error, /stage 6 from 1400 to 9000, and a moment later stage 5 from 1000 to 2000/);
+    } finally {
+      clock.sleep = tick;
+    }
+    assert.equal((await look()).stage, 5n);
+  });
+  it('takes the latest time that so many have reached', async () => {
+    client = clientOf(2);
+    nodes[0]!.advance(60);
+    const seen = await look();
+    assert.equal(seen.l1_time, nodes[1]!.state.time);
+    assert.ok(seen.l1_time < nodes[0]!.state.time);
+  });
+  it('believes when a stage was, and what is registered, only when so many say the same', async () => {
+    client = clientOf(2);
+    const times = { start_time: 500, end_time: 1_000 };
+    nodes[0]!.state.past = new Map([[4n, { ...times, end_time: 700 }]]);
+    nodes[1]!.state.past = new Map([[4n, times]]);
+    await assert.rejects(client.stageTimes(4n), /fewer L1 URLs than have to agree/);
+    nodes[0]!.state.past.set(4n, times);
+    assert.deepEqual(await client.stageTimes(4n), times);
+    assert.equal((await client.registration(9n))?.init_stage, 4n);
+    nodes[0]!.state.bridges = [];
+    await assert.rejects(client.registration(9n), /do not agree/);
+  });
+  it('does not use a time that is minutes ahead of our clock, and goes on with the honest one', async () => {
+    const honest = nodes[0]!.state.time;
+    nodes[0]!.state.time = Date.UTC(2099, 0, 1) / 1_000;
+    nodes[1]!.fault = 'refuse';
+    const seen = (await client.look()) as { error: string; reason: string };
+    assert.match(seen.error, /ahead of the clock of this machine \(l1.max_ahead_seconds\)/);
+    nodes[0]!.state.time = honest;
+    assert.equal((await look()).is_moving, true, 'what was not believed is not remembered');
+    nodes[0]!.state.time = now / 1_000 + 121;
+    assert.equal(((await client.look()) as { reason: string }).reason, 'L1Contradicts');
   });
   it('refuses an L1 of another chain', async () => {
     for (const node of nodes) node.state.chain_id = 'other-1';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { ContractError } from '../../services/scoring-operator/contract/errors.js';
+import { exitCodeOf } from '../../services/scoring-operator/machine/loop.js';
 import type { ScoreSender } from '../../services/scoring-operator/machine/ports.js';
 import { runPass, type Step } from '../../services/scoring-operator/machine/run.js';
 import type { StageTx } from '../../services/scoring-operator/store/rows.js';
@@ -48,6 +49,24 @@ async function runSome(
   }
 }
 
+/** A person reads the list of the oldest open stage, finds it right, and approves it. */
+function approve(world: World, { runs }: MemoryTables): void {
+  const stage = (world.finalizations.at(-1) ?? world.initStage - 1n) + 1n;
+  const run = runs.get(stage);
+  if (run === undefined) return;
+  world.rules = { ...world.rules, approved_stage: stage, approved_list: run.list_hash };
+}
+
+/** Rows of our own tables are lost: lists, runs, txs, or what was seen of the L1. */
+function lose(world: World, tables: MemoryTables, random: Random): void {
+  const kind = random.pick(['lists', 'lists', 'runs', 'txs', 'seen'] as const);
+  for (const [key, row] of tables[kind]) {
+    if (random.oneIn(2)) continue;
+    (tables[kind] as Map<unknown, unknown>).delete(key);
+    if ('stage' in row) world.lost.add(row.stage);
+  }
+}
+
 /** A history of an L1 and a rollup with everything that may go wrong, then with all well again. */
 async function history(seed: number): Promise<{ readonly world: World; readonly tables: MemoryTables }> {
   const random = randomFrom(seed);
@@ -91,8 +110,15 @@ async function history(seed: number): Promise<{ readonly world: World; readonly 
     if (random.oneIn(10)) world.dropPool();
     // What is under way to be finalized cannot be called back.
     if (random.oneIn(8) && world.pool.length === 0) world.rollback(random.integer(200));
-    if (random.oneIn(5))
-      world.rules = { ...world.rules, approved_stage: (world.finalizations.at(-1) ?? initStage - 1n) + 1n };
+    world.l1Lie = random.oneIn(3)
+      ? random.pick(['next stage', 'cut stage', 'far future', 'drift'] as const)
+      : undefined;
+    world.isL1Balanced = random.oneIn(3);
+    world.indexReplicaLag_s = random.pick([0, 0, 30, 900]);
+    if (random.oneIn(6)) world.getStuck();
+    if (random.oneIn(8)) world.stuck = [];
+    if (random.oneIn(6)) lose(world, tables, random);
+    if (random.oneIn(3)) approve(world, tables);
     if (random.oneIn(3)) await runSome(world, tables, hardship, seed * 100 + turn, source);
   }
 
@@ -103,14 +129,23 @@ async function history(seed: number): Promise<{ readonly world: World; readonly 
     contractDown: false,
     isOtherChain: false,
     isAllowed: true,
+    l1Lie: undefined,
+    isL1Balanced: false,
+    indexReplicaLag_s: 0,
+    stuck: [],
   });
   for (let turn = 0; turn < 9; turn++) {
     world.pass(400);
     if (turn % 3 === 0) world.nextStage();
     const all = [...world.truth.keys(), world.l1.stage];
-    world.rules = { ...world.rules, approved_stage: world.l1.stage, allow_empty: all };
-    await runPass(processWith(source, world, tables, easy, random));
-    world.mine();
+    world.rules = { ...world.rules, allow_empty: all };
+    // Each list needs its own approval.
+    for (let lists = 0; lists < 9; lists++) {
+      const { decision } = await runPass(processWith(source, world, tables, easy, random));
+      world.mine();
+      if (!('reason' in decision) || decision.reason !== 'ApprovalNeeded') break;
+      approve(world, tables);
+    }
   }
   // Without the world moving on under it, one more pass leaves nothing to do.
   await runPass(processWith(source, world, tables, { ...easy, moveOneIn: 0 }, random));
@@ -121,17 +156,19 @@ async function history(seed: number): Promise<{ readonly world: World; readonly 
  * Stages that are finalized although the tables say something else of them or of their txs. Of two txs with one nonce,
  * which two processes have signed, the one that was mined tells enough.
  */
-function unknownIn({ runs, txs }: MemoryTables, { finalizations }: World): bigint[] {
-  const all = [...txs.values()];
+function unknownIn({ runs, txs }: MemoryTables, { finalizations, lost }: World): bigint[] {
+  const all = [...txs.values()].filter(({ stage }) => !lost.has(stage));
   const isOpen = ({ nonce, state }: StageTx): boolean =>
-    state === 'signed' && !all.some((other) => other.nonce === nonce && other.state === 'mined');
+    state === 'signed' && !all.some((other) => other.nonce === nonce && /^(mined|failed)$/.test(other.state));
   return finalizations.filter(
-    (stage) => runs.get(stage)?.is_finalized !== true || all.some((tx) => tx.stage === stage && isOpen(tx)),
+    (stage) =>
+      !lost.has(stage) &&
+      (runs.get(stage)?.is_finalized !== true || all.some((tx) => tx.stage === stage && isOpen(tx))),
   );
 }
 
 describe('the stage machine over random histories', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   it('never does what must not be done, and always gets there once all is well', async () => {
     const [histories, first] = [Number(process.env['HISTORIES'] ?? 1_200), Number(process.env['SEED'] ?? 1)];
@@ -225,9 +262,9 @@ describe('the stage machine over random histories', function () {
     const finalize: ScoreSender['finalize'] = (stage, guard, ...rest) =>
       machine.sender.finalize(
         stage,
-        () => {
+        (height) => {
           if (waits++ === 0) world.rollback(250);
-          return guard();
+          return guard(height);
         },
         ...rest,
       );
@@ -254,11 +291,13 @@ describe('the stage machine over random histories', function () {
         stage,
         () => {
           // An update that was stuck in the pool is mined: one address has what another one had.
-          const scores = world.stages.get(stage)!.scores;
-          const [[address, amount] = ['', 0n]] = scores;
-          if (waits++ === 0) scores.delete(address);
-          if (waits === 1) scores.set(`0x${'9'.repeat(40)}`, amount);
-          return guard();
+          const [score] = world.expected(stage)!.scores;
+          if (waits++ === 0)
+            world.writeAsSomebodyElse(stage, [
+              { ...score!, amount: 0n },
+              { ...score!, address: `0x${'9'.repeat(40)}` },
+            ]);
+          return guard(world.newest());
         },
         ...rest,
       );
@@ -295,6 +334,32 @@ describe('the stage machine over random histories', function () {
     assert.equal(looks, 2);
   });
 
+  for (const [failure, reason] of [
+    ['too_expensive', 'GasPriceTooHigh'],
+    ['no_account', 'NoAccount'],
+  ] as const)
+    it(`is an alarm that needs a person where sending fails because of ${failure}`, async () => {
+      const random = randomFrom(5);
+      const world = new World(random, 'ours', 3n, 5n, {
+        margin_s: 0,
+        approval: 'Automatic',
+        approved_stage: undefined,
+        allow_empty: [],
+        stop_at_stage: 3n,
+      });
+      const tables = emptyTables();
+      const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
+      const sendScores = async () => {
+        throw new ContractError(failure, 'a person has to judge it');
+      };
+      const step = await runPass({ ...machine, sender: { ...machine.sender, sendScores } });
+      assert.deepEqual(
+        [step.decision.kind, 'reason' in step.decision && step.decision.reason, exitCodeOf(step)],
+        ['alarm', reason, 1],
+      );
+      assert.match(tables.runs.get(3n)?.error ?? '', /a person has to judge it/);
+    });
+
   it('says so where somebody else has finalized other scores', async () => {
     const random = randomFrom(5);
     const world = new World(random, 'ours', 3n, 5n, {
@@ -308,16 +373,14 @@ describe('the stage machine over random histories', function () {
     const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
     const scored = await runPass(machine);
     assert.equal('reason' in scored.decision && scored.decision.reason, 'ApprovalNeeded');
-    const own = world.stages.get(3n)!;
-    own.scores.set(`0x${'9'.repeat(40)}`, 5n);
-    own.is_finalized = true;
-    world.stages.set(4n, { scores: new Map(), total: 0n, is_finalized: false });
+    world.writeAsSomebodyElse(3n, [{ address: `0x${'9'.repeat(40)}`, amount: 5n }]);
+    world.finalizeAsSomebodyElse(3n);
     await runPass(machine);
     const run = tables.runs.get(3n);
     assert.deepEqual([run?.is_finalized, run?.is_verified], [true, false]);
     assert.match(
       run?.error ?? '',
-      /finalized with other scores than those of the list: strays, count, scores/,
+      /finalized with other scores than those of the list: strays, count, scores, total/,
     );
   });
 

@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCsv } from '../../services/scoring-operator/policy/csv.js';
 import { ScoringError } from '../../services/scoring-operator/policy/errors.js';
+import { lookupElsewhere } from '../../services/scoring-operator/policy/metadata-hosts.js';
 import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
 import type { SourceRule } from '../../services/scoring-operator/policy/policy.js';
-import { readSource, SourceUnavailable } from '../../services/scoring-operator/policy/source.js';
+import { readSource, SourceUnavailable, sourceDoubt } from '../../services/scoring-operator/policy/source.js';
 
 const bech = 'init17w0adeg64ky0daxwd2ugyuneellmjgnxdtmpqz';
 const key = 'f39fd6e51aad88f6f4ce6ab8827279cfffb92266';
@@ -36,7 +37,7 @@ describe('lines of address and score', () => {
 
   it('of one account in two spellings are refused or added up', () => {
     const text = `${bech},5\n0x${key},6\n`;
-    assert.deepEqual(mistakes(text), [`line 2: "0x${key}" is the account of line 1`]);
+    assert.deepEqual(mistakes(text), ['line 2: the same account as in line 1']);
     assert.deepEqual(values(text, 'sum'), { [key]: 11n });
   });
 
@@ -44,12 +45,12 @@ describe('lines of address and score', () => {
     assert.deepEqual(
       mistakes(`address,score\nnobody,1\n${bech},-1\n${bech},1.5\n${bech}\n${bech},1,2\naddress,score`),
       [
-        'line 2: "nobody" is no address: neither bech32 with the prefix init nor 0x and hex digits',
-        'line 3: "-1" is no whole score',
-        'line 4: "1.5" is no whole score',
+        'line 2: not an address: neither bech32 with the prefix init nor 0x and hex digits',
+        'line 3: the score is not a whole number',
+        'line 4: the score is not a whole number',
         'line 5: 1 values instead of address,score',
         'line 6: 3 values instead of address,score',
-        'line 7: "address" is no address: neither bech32 with the prefix init nor 0x and hex digits',
+        'line 7: not an address: neither bech32 with the prefix init nor 0x and hex digits',
       ],
     );
     const many = mistakes('x,1\n'.repeat(100));
@@ -69,7 +70,7 @@ describe('lines of address and score', () => {
     ];
     const found = mistakes(texts.map((text) => `${text},1`).join('\n')) ?? [];
     assert.deepEqual(
-      found.map((text) => text.replace(/^.*is no address: /, '')),
+      found.map((text) => text.replace(/^.*not an address: /, '')),
       [
         '39 hex digits, and an account has 40',
         '41 hex digits, and an account has 40',
@@ -78,6 +79,13 @@ describe('lines of address and score', () => {
         'neither bech32 with the prefix init nor 0x and hex digits',
       ],
     );
+  });
+
+  it('that are something else are not shown: they may be a secret', () => {
+    const secret = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY';
+    const said = JSON.stringify(mistakes(`{"AccessKeyId":"AKIA"\n${secret},${secret}\n${bech},${secret}\n`));
+    for (let at = 0; at + 4 <= secret.length; at++) assert.ok(!said.includes(secret.slice(at, at + 4)));
+    assert.ok(!said.includes('AKIA'));
   });
 
   it('of accounts of 32 bytes are counted', () => {
@@ -182,6 +190,40 @@ describe('a source', () => {
       );
     });
   }
+
+  for (const host of [
+    '169.254.169.254',
+    '2852039166',
+    '0xa9fea9fe',
+    '[fe80::1]',
+    '[::ffff:169.254.169.254]',
+    '[fd00:ec2::254]',
+    'metadata.google.internal',
+  ])
+    it(`at ${host} is never asked`, async () => {
+      await assert.rejects(
+        read({ url: `http://${host}/latest/meta-data` }),
+        (error) => error instanceof ScoringError && /link-local or the metadata service/.test(error.message),
+      );
+    });
+  it('of a name that leads to such an address is never asked', async () => {
+    const refused = new Error('refused');
+    const found = (lookup: ReturnType<typeof lookupElsewhere>, name: string, all: boolean) =>
+      new Promise((resolve) => lookup(name, { all }, (error, address) => resolve(error ?? address)));
+    const own = lookupElsewhere(() => refused);
+    assert.equal(await found(own, '169.254.169.254', false), refused);
+    assert.equal(await found(own, 'fe80::1%lo', true), refused);
+    assert.equal(await found(own, '127.0.0.1', false), '127.0.0.1');
+    answer = (_, response) => response.end(text);
+    const named = url.replace('127.0.0.1', 'localhost');
+    assert.equal((await read({ url: named })).values.size, 1, 'other names are looked up');
+  });
+  it('over http: without a hash is said', () => {
+    assert.match(sourceDoubt(rule({ url: 'http://example.com/a.csv' })) ?? '', /over http: without a sha256/);
+    assert.equal(sourceDoubt(rule({ url: 'http://example.com/a.csv', sha256 })), undefined);
+    assert.equal(sourceDoubt(rule({ url: 'https://example.com/a.csv' })), undefined);
+    assert.equal(sourceDoubt(rule({ url })), undefined, 'this machine');
+  });
 
   it('is given up when the reader is', async () => {
     answer = () => {};

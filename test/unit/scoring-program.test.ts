@@ -28,6 +28,7 @@ describe('a program', () => {
       margin_s: 600,
       approval: 'Manual',
       approved_stage: undefined,
+      approved_list: undefined,
       allow_empty: [],
       stop_at_stage: undefined,
       vip_version: undefined,

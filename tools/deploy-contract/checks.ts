@@ -1,4 +1,5 @@
 import { bech32 } from '@scure/base';
+import { Wallet } from 'ethers';
 import {
   answerBound,
   createEndpoints,
@@ -10,7 +11,12 @@ import type { Log } from '../../services/common/log.js';
 import type { Metrics } from '../../services/common/metrics.js';
 import { type Artifact, deployData } from '../../services/scoring-operator/contract/artifact.js';
 import { ContractError } from '../../services/scoring-operator/contract/errors.js';
-import { fetchPrices, offerPrice } from '../../services/scoring-operator/contract/fees.js';
+import {
+  atLeast,
+  fetchPrices,
+  offerPrice,
+  requiredPrice,
+} from '../../services/scoring-operator/contract/fees.js';
 import { gasFor, leastLimit } from '../../services/scoring-operator/contract/gas.js';
 import type { Evm } from '../../services/scoring-operator/contract/open.js';
 import { fromQuantity, RpcAnswerError } from '../../services/scoring-operator/contract/rpc.js';
@@ -59,6 +65,34 @@ export async function estimateDeploy({ evm, deployer }: CheckInput, data: string
   }
 }
 
+/** Gas limit of the probe: enough for a transfer on every node that was seen. */
+const probeGas = 200_000n;
+
+/**
+ * The node's own minimum price of gas in wei, which it names only when it refuses a tx; 0n where it names none. The tx
+ * that it is sent for this cannot be executed: it spends what an account does not have that nobody knows.
+ */
+async function probeMinimumPrice({ rpc, chain_id }: Evm): Promise<bigint> {
+  const nobody = Wallet.createRandom();
+  const raw = await nobody.signTransaction({
+    to: nobody.address,
+    value: 1n,
+    nonce: 0,
+    gasLimit: probeGas,
+    gasPrice: 0n,
+    type: 0,
+    chainId: chain_id,
+  });
+  try {
+    await rpc.call('eth_sendRawTransaction', [raw], { attempts: 1 });
+    return 0n;
+  } catch (error) {
+    if (!(error instanceof RpcAnswerError || error instanceof NodeError)) throw error;
+    const message = error instanceof RpcAnswerError ? error.failure.message : '';
+    return requiredPrice(message, 0n, probeGas) ?? 0n;
+  }
+}
+
 /** Whether the deployer can pay: a balance of nothing is wrong only where gas has a price. */
 export async function checkGas(input: CheckInput, stage: bigint): Promise<Finding[]> {
   const { evm, deployer, config, artifact } = input;
@@ -72,8 +106,14 @@ export async function checkGas(input: CheckInput, stage: bigint): Promise<Findin
         wrong(`deploying takes ${estimate} gas, and a tx may have ${leastLimit(limits)} on this rollup`),
       ];
     }
-    const price = highestPrice(offerPrice(prices));
+    const least = await probeMinimumPrice(evm);
+    const price = highestPrice(atLeast(offerPrice(prices), least));
     if (price === 0n) return [ok(`gas is free; deploying takes ${estimate}`)];
+    const { TX_MAX_GAS_PRICE: most, TX_MAX_FEE } = config;
+    if (price > most)
+      return [wrong(`gas costs ${price} wei, and at most ${most} may be offered (TX_MAX_GAS_PRICE)`)];
+    if (price * gas > TX_MAX_FEE)
+      return [wrong(`the fee may be ${price * gas} wei, and at most ${TX_MAX_FEE} may be paid (TX_MAX_FEE)`)];
     const params = [deployer, 'latest'];
     const balance = fromQuantity(await evm.rpc.call('eth_getBalance', params), 'eth_getBalance');
     const cost = gas * price;

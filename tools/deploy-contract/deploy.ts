@@ -3,6 +3,7 @@ import { TryAgainError, UserError } from '../../services/common/errors.js';
 import type { Log } from '../../services/common/log.js';
 import { deployData } from '../../services/scoring-operator/contract/artifact.js';
 import { createScoreContract } from '../../services/scoring-operator/contract/client.js';
+import type { ContractState } from '../../services/scoring-operator/contract/contract.js';
 import { fetchNonces, findByNonce } from '../../services/scoring-operator/contract/nonce.js';
 import { type Evm, openTxSender } from '../../services/scoring-operator/contract/open.js';
 import { fetchReceipt, type RawReceipt } from '../../services/scoring-operator/contract/receipts.js';
@@ -31,9 +32,9 @@ export interface DeployInput extends CheckInput {
 
 /** Deploys the contract, waits for its receipt, reads it back and writes the record. @throws ContractError, NodeError, UserError */
 export async function deploy(input: DeployInput, stage: bigint): Promise<DeployRecord> {
-  const { evm, signer, config, log, artifact, folder, say } = input;
+  const { evm, signer, config, artifact, folder, say } = input;
   const data = deployData(artifact, stage);
-  const sender = openTxSender(evm, signer, config, log);
+  const sender = openTxSender(evm, signer, config, input);
   const tx_hashes: string[] = [];
   const { receipt, failure } = await sender.send({
     to: undefined,
@@ -111,7 +112,7 @@ async function finish(
     );
   }
   const contract = createScoreContract({ rpc: evm.rpc, address: receipt.contract_address, from: deployer });
-  await readBack(contract, stage, deployer);
+  await readBack(contract.at(receipt.height), contract.address, stage, deployer);
   const record: DeployRecord = {
     address: contract.address,
     ...identity(evm, stage),
@@ -136,7 +137,8 @@ const identity = (evm: Evm, stage: bigint): Pick<DeployRecord, 'evm_chain_id' | 
 
 /** What is on the chain is what was meant. @throws UserError when it is not; ContractError, NodeError */
 async function readBack(
-  contract: ReturnType<typeof createScoreContract>,
+  contract: ContractState,
+  address: string,
   stage: bigint,
   deployer: string,
 ): Promise<void> {
@@ -147,7 +149,7 @@ async function readBack(
   ];
   if (first !== stage || opened?.is_finalized !== false || !allowed) {
     throw new UserError(
-      `${contract.address} is not what was deployed: first stage ${first}, stage ${stage} ${opened === undefined ? 'not there' : 'there'}, deployer ${allowed ? 'allowed' : 'not allowed'}`,
+      `${address} is not what was deployed: first stage ${first}, stage ${stage} ${opened === undefined ? 'not there' : 'there'}, deployer ${allowed ? 'allowed' : 'not allowed'}`,
     );
   }
 }

@@ -14,7 +14,14 @@ function asStage(text: string): bigint | 'auto' | undefined {
   return BigInt(text);
 }
 
-const { TX_STUCK_SECONDS, TX_GIVE_UP_SECONDS, TX_GAS_MARGIN_PERCENT, EVM_CHAIN_ID } = sendSettings;
+const {
+  TX_STUCK_SECONDS,
+  TX_GIVE_UP_SECONDS,
+  TX_GAS_MARGIN_PERCENT,
+  TX_MAX_GAS_PRICE,
+  TX_MAX_FEE,
+  EVM_CHAIN_ID,
+} = sendSettings;
 const { JSON_RPC_URL, REST_URL, NODE_TIMEOUT_MS, NODE_ANSWER_MB } = nodeSettings;
 
 /** What `weft deploy-contract` reads from the environment. */
@@ -37,6 +44,8 @@ export const deploySettings = {
   TX_STUCK_SECONDS,
   TX_GIVE_UP_SECONDS,
   TX_GAS_MARGIN_PERCENT,
+  TX_MAX_GAS_PRICE,
+  TX_MAX_FEE,
   ...l1Settings,
 } satisfies Settings;
 

@@ -18,6 +18,8 @@ export interface AnvilOptions {
   readonly balance?: number | undefined;
   /** 0, the default, for any free one. */
   readonly port?: number | undefined;
+  /** Number of the first block, above that of any index beside it; see `firstBlock`. */
+  readonly first_block?: number | undefined;
   /** Further arguments of the program. */
   readonly args?: readonly string[] | undefined;
 }
@@ -34,6 +36,12 @@ export interface Anvil {
   /** Ends the process and waits for it. */
   stop(): Promise<void>;
 }
+
+/**
+ * Where blocks begin by default. The operator reads a contract at a block that its index has reached: an index of another
+ * chain, as it stands beside a local node, must not be ahead of it.
+ */
+const firstBlock = 10_000_000;
 
 /** The words that its accounts are made from; they are in every book, and worth nothing. */
 export const anvilMnemonic = 'test test test test test test test test test test test junk';
@@ -63,6 +71,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
     binary,
     [
       ...['--port', String(port), '--chain-id', String(chain_id), '--gas-limit', String(gas_limit)],
+      ...['--number', String(options.first_block ?? firstBlock)],
       ...['--mnemonic', anvilMnemonic, '--accounts', '10', '--balance', String(balance)],
       ...(options.block_time === undefined ? [] : ['--block-time', String(options.block_time)]),
       ...(free ? ['--gas-price', '0', '--block-base-fee-per-gas', '0', '--disable-min-priority-fee'] : []),

@@ -23,18 +23,20 @@ import { makeTables } from '../../services/scoring-operator/tables.js';
 import { clientSecurity } from '../transport.js';
 import { checkCombinations } from './combinations.js';
 import { dryRunText } from './dry-run.js';
-import { forgetStage } from './forget.js';
-import { progressBar, type Screen, stepLine } from './print.js';
+import { forgetFinalized, forgetStage } from './forget.js';
+import { progressBar, type Screen, stepLine, stepPrinter } from './print.js';
 import { scoreOwnSettings } from './settings.js';
 import { showText } from './show.js';
 
-const usage = `weft score --program FILE [--once] [--dry-run] [--show WHAT] [--forget-stage N]: scores and finalizes the stages of a program
+const usage = `weft score --program FILE [--once] [--dry-run] [--show WHAT] [--forget-stage N] [--forget-finalized N]: scores and finalizes the stages of a program
 
   --program FILE  the program: YAML or JSON, see services/scoring-operator/program/schema.json
   --once          does what can be done now, and ends
   --dry-run       shows what would be done now, and sends nothing; needs no key
   --show WHAT     what was done: status, a stage's number, or an address
   --service ADDR  with --show: asks a running operator (gRPC) instead of opening its tables
+  --forget-finalized N  forgets that a stage was finalized, after the rollup itself was rolled back past it; stands
+                  alone with --program
   --forget-stage N  forgets that the L1 was seen in a stage, after it was believed wrongly; refused where a tx was
                   sent for it; stands alone with --program
 
@@ -63,6 +65,7 @@ export async function runScore(args: string[]): Promise<void> {
       show: { type: 'string' },
       service: { type: 'string' },
       'forget-stage': { type: 'string' },
+      'forget-finalized': { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -82,16 +85,21 @@ export async function runScore(args: string[]): Promise<void> {
     return;
   }
   const forgotten = values['forget-stage'];
-  const isShort = values.show !== undefined || forgotten !== undefined;
+  const undone = values['forget-finalized'];
+  const isShort = values.show !== undefined || forgotten !== undefined || undone !== undefined;
   if (!isShort && !values['dry-run'] && !values.once) return runForever(options);
   const code = await withDatabase(process.env, async (database, database_name) => {
     if (values.show !== undefined) {
       screen.write(await showText(program, values.show, { database, database_name }));
       return 0;
     }
+    const tables = { database, database_name, lease_ms: config.WRITER_LEASE_MS, log };
     if (forgotten !== undefined) {
-      const lease_ms = config.WRITER_LEASE_MS;
-      screen.write(await forgetStage(program, forgotten, { database, database_name, lease_ms, log }));
+      screen.write(await forgetStage(program, forgotten, tables));
+      return 0;
+    }
+    if (undone !== undefined) {
+      screen.write(await forgetFinalized(program, undone, tables));
       return 0;
     }
     return values['dry-run']
@@ -123,6 +131,7 @@ function open(
   extra: Pick<OpenOptions, 'is_read_only' | 'signal' | 'onSuperseded'>,
 ): Promise<OpenProgram> {
   const bar = progressBar(screen);
+  const print = stepPrinter(screen);
   return openProgram(program, {
     signing: extra.is_read_only ? readOnlySigning(env) : loadSigning(env),
     database,
@@ -136,7 +145,7 @@ function open(
     onProgress: bar.show,
     onStep: (step) => {
       bar.end();
-      screen.write(`${stepLine(step)}\n`);
+      print(step);
     },
     ...extra,
   });

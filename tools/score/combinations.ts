@@ -7,6 +7,7 @@ export interface ScoreArguments {
   readonly show?: string | undefined;
   readonly service?: string | undefined;
   readonly 'forget-stage'?: string | undefined;
+  readonly 'forget-finalized'?: string | undefined;
 }
 
 /**
@@ -22,10 +23,12 @@ export function checkCombinations(values: ScoreArguments): void {
     ...(values.show === undefined ? [] : ['--show']),
     ...(values.service === undefined ? [] : ['--service']),
   ];
-  const mistakes =
-    values['forget-stage'] === undefined
-      ? []
-      : others.map((name) => `--forget-stage cannot be used with ${name}`);
+  if (values['forget-stage'] !== undefined && values['forget-finalized'] !== undefined)
+    others.push('--forget-finalized');
+  const forgets = (['forget-stage', 'forget-finalized'] as const).filter((one) => values[one] !== undefined);
+  const mistakes = forgets
+    .slice(0, 1)
+    .flatMap((one) => others.map((name) => `--${one} cannot be used with ${name}`));
   if (values.service !== undefined && values.show === undefined)
     mistakes.push('--service is only for --show');
   if (mistakes.length > 0) throw new UserError(`${mistakes.join('\n')}\nNothing was done.`);

@@ -5,6 +5,63 @@ import { createProgramFence, type ProgramFenceOptions } from '../../services/sco
 import { findProgram } from './find-program.js';
 import { time } from './print.js';
 
+/** Where the rows of programs are. */
+export type ForgetOptions = Omit<ProgramFenceOptions, 'program'>;
+
+/** Changes the rows of a program as their one writer. @throws UserError while another process writes them. */
+async function changing(
+  program: Program,
+  options: ForgetOptions,
+  change: (store: ScoringStore, name: string) => Promise<string>,
+): Promise<string> {
+  const { database, database_name, lease_ms } = options;
+  const name = await findProgram(program, database, database_name);
+  const fence = createProgramFence({ ...options, program: name });
+  if (!(await fence.acquire(AbortSignal.timeout(2 * lease_ms))))
+    throw new UserError(`another process scores ${name}: stop it, then try again`);
+  try {
+    return await change(await openScoringStore(fence.over(database), database_name, name), name);
+  } finally {
+    await fence.release();
+  }
+}
+
+/** @throws UserError for anything but a stage's number. */
+function stageOf(text: string, option: string): bigint {
+  if (!/^\d{1,20}$/.test(text)) throw new UserError(`${option} needs the number of a stage`);
+  return BigInt(text);
+}
+
+/**
+ * Forgets that a stage was finalized, after the rollup itself was rolled back past it: our own tables veto a second
+ * finalization otherwise. The txs of it count as replaced.
+ *
+ * @returns what was forgotten, in words.
+ * @throws UserError for a stage that the tables do not say is finalized, or that is not the last one.
+ */
+export function forgetFinalized(
+  program: Program,
+  text: string,
+  options: ForgetOptions,
+  now = Date.now(),
+): Promise<string> {
+  const stage = stageOf(text, '--forget-finalized');
+  return changing(program, options, async (store, name) => {
+    const known = await store.finalizations();
+    if (!known.some((one) => one.stage === stage))
+      throw new UserError(`the tables do not say that stage ${stage} is finalized`);
+    const last = known.at(-1)!;
+    if (last.stage !== stage)
+      throw new UserError(`stage ${last.stage} is finalized too: the last one has to be forgotten first`);
+    const txs = (await store.txs(stage)).filter(({ state }) => state === 'mined');
+    for (const tx of txs) await store.saveTx({ ...tx, state: 'replaced', height: 0, updated_at: now });
+    const run = await store.run(stage);
+    if (run !== undefined)
+      await store.saveRun({ ...run, is_verified: false, is_finalized: false, updated_at: now });
+    return `forgotten: that stage ${stage} of ${name} is finalized\n`;
+  });
+}
+
 /**
  * Forgets when the L1 was seen in a stage, after it was believed wrongly: an L1 that says a lower stage than one that was
  * seen is not believed any more. Nothing that was sent is forgotten.
@@ -12,34 +69,18 @@ import { time } from './print.js';
  * @returns what was forgotten, in words.
  * @throws UserError for a stage that was not seen, or for which a tx was signed that may be on the chain.
  */
-export async function forgetStage(
-  program: Program,
-  text: string,
-  options: Omit<ProgramFenceOptions, 'program'>,
-): Promise<string> {
-  if (!/^\d{1,20}$/.test(text)) throw new UserError('--forget-stage needs the number of a stage');
-  const stage = BigInt(text);
-  const { database, database_name, lease_ms } = options;
-  const name = await findProgram(program, database, database_name);
-  const fence = createProgramFence({ ...options, program: name });
-  if (!(await fence.acquire(AbortSignal.timeout(2 * lease_ms))))
-    throw new UserError(`another process scores ${name}: stop it, then try again`);
-  try {
-    return await forget(await openScoringStore(fence.over(database), database_name, name), stage, name);
-  } finally {
-    await fence.release();
-  }
-}
-
-async function forget(store: ScoringStore, stage: bigint, name: string): Promise<string> {
-  const seen = (await store.seenStages()).find((one) => one.stage === stage);
-  if (seen === undefined) throw new UserError(`the L1 was never seen in stage ${stage}`);
-  const sent = (await store.txs(stage)).filter(({ state }) => state !== 'replaced');
-  const [first] = sent;
-  if (first !== undefined)
-    throw new UserError(
-      `for stage ${stage} ${sent.length} txs were sent, the first ${first.tx_hash || `with nonce ${first.nonce}`}: it is not forgotten. Say in the program when it was (windows)`,
-    );
-  await store.forgetStage(stage);
-  return `forgotten: stage ${stage} from ${time(seen.start_time)} to ${time(seen.end_time)} of ${name}\n`;
+export function forgetStage(program: Program, text: string, options: ForgetOptions): Promise<string> {
+  const stage = stageOf(text, '--forget-stage');
+  return changing(program, options, async (store, name) => {
+    const seen = (await store.seenStages()).find((one) => one.stage === stage);
+    if (seen === undefined) throw new UserError(`the L1 was never seen in stage ${stage}`);
+    const sent = (await store.txs(stage)).filter(({ state }) => state !== 'replaced');
+    const [first] = sent;
+    if (first !== undefined)
+      throw new UserError(
+        `for stage ${stage} ${sent.length} txs were sent, the first ${first.tx_hash || `with nonce ${first.nonce}`}: it is not forgotten. Say in the program when it was (windows)`,
+      );
+    await store.forgetStage(stage);
+    return `forgotten: stage ${stage} from ${time(seen.start_time)} to ${time(seen.end_time)} of ${name}\n`;
+  });
 }

@@ -17,10 +17,12 @@ export function progressBar(screen: Screen): {
   let last = '';
   return {
     show(stage, done, total) {
-      const part = total === 0 ? 1 : done / total;
-      const filled = Math.round(part * barWidth);
+      const filled = total === 0 ? 0 : Math.round((done / total) * barWidth);
       const bar = `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]`;
-      const line = `stage ${stage} ${bar} ${group(done)} of ${group(total)} scores`;
+      const line =
+        total === 0
+          ? `stage ${stage} has no scores`
+          : `stage ${stage} ${bar} ${group(done)} of ${group(total)} scores`;
       if (line === last) return;
       last = line;
       if (screen.isTTY) screen.write(`\r\x1b[K${line}`);
@@ -45,6 +47,16 @@ export function stepLine({ decision, error }: Pick<Step, 'decision' | 'error'>, 
     nothing: 'nothing to do',
   };
   return `${words[kind] ?? kind}: ${message === '' ? reason : `${message} (${reason})`}${error === undefined ? '' : `\n  ${error}`}`;
+}
+
+/** Prints a line for every step that says something else than the one before: what is waited for is said once. */
+export function stepPrinter(screen: Screen): (step: Pick<Step, 'decision' | 'error'>) => void {
+  let last = '';
+  return (step) => {
+    const line = stepLine(step);
+    if (line !== last) screen.write(`${line}\n`);
+    last = line;
+  };
 }
 
 /** Rows under a heading, columns as wide as they need to be; numbers stand to the right. */

@@ -13,6 +13,7 @@ import {
   secondsLeft,
 } from './database.js';
 import { endDespiteStatements, restoreFatalSignals } from './engine-exit.js';
+import { isFolderLocked } from './folder-lock.js';
 import { type Column, firstLineOf, insertStatement, quoted, rememberColumns } from './insert.js';
 import { createTurns } from './turns.js';
 
@@ -35,6 +36,7 @@ export async function openEmbedded(folder: string): Promise<Database> {
   } catch (cause) {
     throw new UserError(`the folder ${folder} cannot be written: ${messageOf(cause)}`, { cause });
   }
+  if (isFolderLocked(folder)) throw inUse(folder);
   const client = await connect(engine, folder);
   const turns = createTurns();
   const inserts = resolve(folder, 'inserts');
@@ -129,6 +131,12 @@ function load(): Promise<Engine> {
   });
 }
 
+const inUse = (folder: string, cause?: unknown): UserError =>
+  new UserError(
+    `the embedded database in ${folder} cannot be opened, most likely because another process has it open: give this one a DATA_DIR of its own, or set CLICKHOUSE_URL`,
+    { cause },
+  );
+
 async function connect(engine: Engine, folder: string): Promise<ClickHouseClient> {
   try {
     const client = createClient({ connection: engine.createChdbConnection({ path: folder }) } as never);
@@ -137,10 +145,7 @@ async function connect(engine: Engine, folder: string): Promise<ClickHouseClient
   } catch (error) {
     // The engine prints the reason to standard error and keeps it from the error.
     if (/failed to create connection|lock file|Code: 76/i.test(String(error))) {
-      throw new UserError(
-        `the embedded database in ${folder} cannot be opened, most likely because another process has it open: give this one a DATA_DIR of its own, or set CLICKHOUSE_URL`,
-        { cause: error },
-      );
+      throw inUse(folder, error);
     }
     throw error;
   } finally {

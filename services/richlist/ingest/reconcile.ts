@@ -54,17 +54,21 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
   const { config, store, log, metrics, health, signal } = options;
   if (config.RECONCILE_INTERVAL_MS === 0) return;
   const round = createRound(options);
-  let driftingDue = Date.now() + config.RECONCILE_DRIFTING_MS;
+  let comparedAt: number | undefined;
   /** Makes a round when the blocks are there; says how long to wait for the next, in milliseconds. */
   const attempt = async (): Promise<number> => {
     await store.mend();
     const isServed = servedHeight(store.position) > 0;
     const isClose = isServed && (await options.headHeight()) - store.position.height <= closeEnough;
     if (!isClose) return Math.min(look_ms, config.RECONCILE_INTERVAL_MS);
-    const isDue = Date.now() >= driftingDue;
+    comparedAt ??= await lastCompared(options);
+    const isDue = Date.now() >= comparedAt + config.RECONCILE_DRIFTING_MS;
     await round(isDue);
     health.succeeded(comparing);
-    if (isDue) driftingDue = Date.now() + config.RECONCILE_DRIFTING_MS;
+    if (isDue && !signal.aborted) {
+      comparedAt = Date.now();
+      await store.noteDrifting(comparedAt);
+    }
     return config.RECONCILE_INTERVAL_MS;
   };
   while (!signal.aborted) {
@@ -78,6 +82,23 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
     });
     await sleep(wait, signal);
   }
+}
+
+/**
+ * When every holder of the tokens that drift was compared last, milliseconds since the epoch: as the tables have it, so
+ * that restarts put nothing off. Begins with now.
+ */
+async function lastCompared({ database, tables, store }: ReconcileOptions): Promise<number> {
+  const [row] = await database.rows<{ at: number }>(
+    `SELECT max(compared_at) AS at FROM ${tables.of('drifting')}`,
+    {},
+    { name: 'richlist.drifting_compared' },
+  );
+  const now = Date.now();
+  // A clock that was ahead must not put it off for ever.
+  if (row !== undefined && row.at > 0) return Math.min(row.at, now);
+  await store.noteDrifting(now);
+  return now;
 }
 
 /** Makes one round of comparing, of what changed since the round before. */

@@ -83,6 +83,8 @@ export interface RichlistStore {
   name(denoms: ReadonlyMap<string, string>): Promise<void>;
   /** Remembers up to which change balances were compared. */
   check(ord: number, revision: number): Promise<void>;
+  /** Remembers when every holder of the tokens that drift was compared, in milliseconds since the epoch. */
+  noteDrifting(compared_at: number): Promise<void>;
   /** Removes everything above a height; all when that is below the state that was begun with. */
   unwind(height: number): Promise<void>;
   /** Runs something while nothing is written. */
@@ -354,6 +356,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       writing(async () => {
         if (asked_at === revision) await insert('checks', [JSON.stringify({ ord })]);
       }),
+    noteDrifting: (compared_at) => writing(() => insert('drifting', [JSON.stringify({ compared_at })])),
     unwind: (height) =>
       exclusive(async () => {
         const { to: found, cut } = await startCut(height);

@@ -12,7 +12,8 @@ export type TableName =
   | 'ranks'
   | 'tokens'
   | 'denoms'
-  | 'checks';
+  | 'checks'
+  | 'drifting';
 
 /** The tables that tables rebuilt from a later height begin with: all but what is said of the tables themselves. */
 export const copiedTables: readonly TableName[] = [

@@ -9,17 +9,21 @@ import { type EvmRpc, RpcAnswerError } from './rpc.js';
  * - `nonce_used`: a tx with this nonce is in a block already;
  * - `not_yet`: the node is behind, or full: the same bytes may go through later;
  * - `underpriced`: the price is too low, or not enough above that of the tx it would replace;
+ * - `not_replaced`: another tx waits with this nonce, and the node does not take this one in its place;
+ * - `unclear`: the node said no, in words that tell nothing: it may have the tx all the same;
  * - `refused`: for another reason, which will not pass by waiting.
  */
 export type Broadcast =
-  | { readonly kind: 'sent' | 'nonce_used' | 'not_yet' | 'underpriced'; readonly message: string }
-  | { readonly kind: 'lost'; readonly message: string }
-  | { readonly kind: 'refused'; readonly message: string; readonly failure: ContractError };
+  | {
+      readonly kind: 'sent' | 'nonce_used' | 'not_yet' | 'underpriced' | 'not_replaced' | 'lost';
+      readonly message: string;
+    }
+  | { readonly kind: 'refused' | 'unclear'; readonly message: string; readonly failure: ContractError };
 
 /** Sends raw bytes, once. Sending the same bytes again can never make a second tx. */
 export async function broadcast(rpc: EvmRpc, raw: string, what: string): Promise<Broadcast> {
   try {
-    await rpc.call('eth_sendRawTransaction', [raw], 1);
+    await rpc.call('eth_sendRawTransaction', [raw], { attempts: 1 });
     return { kind: 'sent', message: '' };
   } catch (error) {
     if (error instanceof NodeError) return { kind: 'lost', message: error.message };
@@ -31,7 +35,8 @@ export async function broadcast(rpc: EvmRpc, raw: string, what: string): Promise
 const known =
   /already known|already imported|known transaction|already exists|already in (the )?(cache|mempool|pool)|tx already/i;
 const nonceUsed =
-  /nonce (is )?too low|nonce has already been used|nonce already used|old nonce|invalid nonce; got (\d+), expected/i;
+  /nonce (is )?too low|nonce has already been used|nonce already used|old nonce|nonce \d+ is stale|invalid nonce; got (\d+), expected/i;
+const notReplaced = /has priority \d+ >= replacement priority/i;
 const notYet =
   /nonce (is )?too high|nonce gap|mempool is full|txpool is full|pool is full|too many pending|timed? ?out waiting/i;
 const underpriced =
@@ -46,6 +51,7 @@ function readRefusal(error: RpcAnswerError, what: string): Broadcast {
     return { kind: Number(mismatch[1]) > Number(mismatch[2]) ? 'nonce_used' : 'not_yet', message };
   }
   const kinds = [
+    ['not_replaced', notReplaced],
     ['sent', known],
     ['nonce_used', nonceUsed],
     ['not_yet', notYet],
@@ -53,5 +59,6 @@ function readRefusal(error: RpcAnswerError, what: string): Broadcast {
   ] as const;
   const kind = kinds.find(([, pattern]) => pattern.test(message))?.[0];
   if (kind !== undefined) return { kind, message };
-  return { kind: 'refused', message, failure: error.explain(what) };
+  const failure = error.explain(what);
+  return { kind: failure.kind === 'refused' ? 'unclear' : 'refused', message, failure };
 }

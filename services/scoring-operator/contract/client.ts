@@ -1,9 +1,10 @@
 import { ZeroAddress } from 'ethers';
 import type { Score } from '../policy/result.js';
 import { scoreInterface } from './abi.js';
-import type { ContractStage, ScoreContract } from './contract.js';
+import { callAt, fetchHead } from './at-block.js';
+import type { ContractStage, ContractState, ScoreContract } from './contract.js';
 import { ContractError, describeRevert, type Revert } from './errors.js';
-import { type EvmRpc, fetchBlockNumber, fromQuantity, RpcAnswerError, toQuantity } from './rpc.js';
+import { type EvmRpc, fromQuantity, RpcAnswerError } from './rpc.js';
 import { withChecksum } from './signer.js';
 
 /** What the client is made of. */
@@ -42,30 +43,6 @@ export function createScoreContract(options: ContractOptions): ScoreContract {
   const { rpc, from } = options;
   const address = withChecksum(options.address);
 
-  const call = async (
-    name: string,
-    args: readonly unknown[],
-    block: string,
-  ): Promise<unknown[] | undefined> => {
-    const data = scoreInterface.encodeFunctionData(name, args);
-    const result = await rpc.call('eth_call', [{ from, to: address, data }, block]);
-    return decodeResult(name, result);
-  };
-
-  /** Reads a function that every kind has. */
-  const read = async (name: string, args: readonly unknown[], block = 'latest'): Promise<unknown[]> => {
-    let result: unknown[] | undefined;
-    try {
-      result = await call(name, args, block);
-    } catch (error) {
-      if (!(error instanceof RpcAnswerError)) throw error;
-      const explained = error.explain(`${name} of ${address}`);
-      if (explained.kind !== 'reverted') throw explained;
-    }
-    if (result === undefined) throw await notAContract(name);
-    return result;
-  };
-
   const notAContract = async (name: string): Promise<ContractError> => {
     const code = await rpc.call('eth_getCode', [address, 'latest']);
     const what =
@@ -75,44 +52,81 @@ export function createScoreContract(options: ContractOptions): ScoreContract {
     return new ContractError('no_contract', `${address}: ${what}`);
   };
 
-  const readStage = async (stage: bigint, block = 'latest'): Promise<ContractStage | undefined> => {
-    const [number, total_score, is_finalized] = await read('stages', [stage], block);
-    if (number === 0n) return undefined;
-    return { stage, total_score: total_score as bigint, is_finalized: is_finalized as boolean };
-  };
+  const at = (height: number): ContractState => {
+    const call = async (name: string, args: readonly unknown[]): Promise<unknown[] | undefined> => {
+      const data = scoreInterface.encodeFunctionData(name, args);
+      return decodeResult(name, await callAt(rpc, height, 'eth_call', [{ from, to: address, data }]));
+    };
 
-  const isAllowed = async (account: string): Promise<boolean> => {
-    const [allowed] = await read('allowList', [account]);
-    return allowed as boolean;
-  };
-
-  const readPages = async (stage: bigint, block: string): Promise<Score[]> => {
-    const scores: Score[] = [];
-    const seen = new Set<string>();
-    let limit = options.page_size ?? defaultPageSize;
-    for (;;) {
-      let page: Row[];
+    /** Reads a function that every kind has. */
+    const read = async (name: string, args: readonly unknown[]): Promise<unknown[]> => {
+      let result: unknown[] | undefined;
       try {
-        const result = await call('getScores', [stage, scores.length, limit], block);
-        if (result === undefined) throw await notAContract('getScores');
-        page = result[0] as Row[];
+        result = await call(name, args);
       } catch (error) {
-        // A page that costs more gas than the node gives to a call fails in many words.
-        if (!(error instanceof RpcAnswerError) || limit === 1) throw explained(error, address);
-        limit = Math.max(1, Math.floor(limit / 2));
-        continue;
+        if (!(error instanceof RpcAnswerError)) throw error;
+        const explained = error.explain(`${name} of ${address}`);
+        if (explained.kind !== 'reverted') throw explained;
       }
-      const rows = page.slice(0, limit).filter((row) => row[0] !== ZeroAddress);
-      for (const [addr, amount] of rows) {
-        const lower = addr.toLowerCase();
-        // A contract that ignores the offset would give the same page for ever.
-        if (seen.has(lower))
-          throw new ContractError('no_contract', `${address}: getScores gives ${addr} twice`);
-        seen.add(lower);
-        scores.push({ address: lower, amount });
-      }
-      if (rows.length < limit) return scores;
-    }
+      if (result === undefined) throw await notAContract(name);
+      return result;
+    };
+
+    const readStage = async (stage: bigint): Promise<ContractStage | undefined> => {
+      const [number, total_score, is_finalized] = await read('stages', [stage]);
+      if (number === 0n) return undefined;
+      return { stage, total_score: total_score as bigint, is_finalized: is_finalized as boolean };
+    };
+
+    return {
+      height,
+      stage: readStage,
+      async isAllowed(account) {
+        const [allowed] = await read('allowList', [account]);
+        return allowed as boolean;
+      },
+      async initStage() {
+        try {
+          const result = await call('initStage', []);
+          if (result !== undefined) return result[0] as bigint;
+        } catch (error) {
+          if (!(error instanceof RpcAnswerError)) throw error;
+          const explained = error.explain('initStage');
+          if (explained.kind !== 'reverted') throw explained;
+        }
+        // The oldest kind has no such function; something else has no stages either.
+        await readStage(1n);
+        return undefined;
+      },
+      async scores(stage) {
+        const scores: Score[] = [];
+        const seen = new Set<string>();
+        let limit = options.page_size ?? defaultPageSize;
+        for (;;) {
+          let page: Row[];
+          try {
+            const result = await call('getScores', [stage, scores.length, limit]);
+            if (result === undefined) throw await notAContract('getScores');
+            page = result[0] as Row[];
+          } catch (error) {
+            // A page that costs more gas than the node gives to a call fails in many words.
+            if (!(error instanceof RpcAnswerError) || limit === 1) throw explained(error, address);
+            limit = Math.max(1, Math.floor(limit / 2));
+            continue;
+          }
+          const rows = page.slice(0, limit).filter((row) => row[0] !== ZeroAddress);
+          for (const [addr, amount] of rows) {
+            const lower = addr.toLowerCase();
+            // A contract that ignores the offset would give the same page for ever.
+            if (seen.has(lower))
+              throw new ContractError('no_contract', `${address}: getScores gives ${addr} twice`);
+            seen.add(lower);
+            scores.push({ address: lower, amount });
+          }
+          if (rows.length < limit) return scores;
+        }
+      },
+    };
   };
 
   const estimate = async (what: string, stage: bigint, data: string): Promise<bigint> => {
@@ -130,27 +144,16 @@ export function createScoreContract(options: ContractOptions): ScoreContract {
     }
   };
 
+  const newest = async (): Promise<ContractState> => at(await fetchHead(rpc));
+
   const contract: ScoreContract = {
     address,
-    stage: (stage) => readStage(stage),
-    isAllowed,
-    async initStage() {
-      try {
-        const result = await call('initStage', [], 'latest');
-        if (result !== undefined) return result[0] as bigint;
-      } catch (error) {
-        if (!(error instanceof RpcAnswerError)) throw error;
-        const explained = error.explain('initStage');
-        if (explained.kind !== 'reverted') throw explained;
-      }
-      // The oldest kind has no such function; something else has no stages either.
-      await readStage(1n);
-      return undefined;
-    },
-    async scores(stage) {
-      // One block for all pages: scores that are written meanwhile must not shift them.
-      return readPages(stage, toQuantity(await fetchBlockNumber(rpc)));
-    },
+    head: (at_least) => fetchHead(rpc, at_least),
+    at,
+    initStage: async () => (await newest()).initStage(),
+    stage: async (stage) => (await newest()).stage(stage),
+    isAllowed: async (account) => (await newest()).isAllowed(account),
+    scores: async (stage) => (await newest()).scores(stage),
     estimateUpdate: (stage, scores) =>
       estimate(`update of ${scores.length} scores of stage ${stage}`, stage, encodeUpdate(stage, scores)),
     estimateFinalize: (stage) => estimate(`finalizing stage ${stage}`, stage, encodeFinalize(stage)),
@@ -188,18 +191,18 @@ export async function withReason(
   failure: ContractError,
   what: string,
   write: Write,
-  contract: Pick<ScoreContract, 'stage' | 'isAllowed'>,
+  contract: Pick<ScoreContract, 'head' | 'at'>,
   from: string,
 ): Promise<ContractError> {
   if (failure.revert !== undefined && failure.revert.name !== '') return failure;
-  const revert = await likelyRevert(write, contract, from);
+  const revert = await likelyRevert(write, contract.at(await contract.head(0)), from);
   if (revert === undefined) return failure;
   return new ContractError('reverted', `${what}: ${describeRevert(revert)}`, revert, failure.tx_hashes);
 }
 
 async function likelyRevert(
   { stage, data }: Write,
-  contract: Pick<ScoreContract, 'stage' | 'isAllowed'>,
+  contract: ContractState,
   from: string,
 ): Promise<Revert | undefined> {
   if (!(await contract.isAllowed(from))) return { name: 'PermissionDenied', args: [withChecksum(from)] };

@@ -5,6 +5,8 @@ import { scoreInterface } from './abi.js';
  * - `reverted`: the contract refuses; the same tx is refused again until something changes.
  * - `out_of_gas`: too much for one tx; fewer scores may go through.
  * - `insufficient_funds`: the signer cannot pay for gas.
+ * - `no_account`: the rollup has no account of the signer yet: somebody has to send it something.
+ * - `too_expensive`: the gas price or the fee is above what may be paid.
  * - `no_contract`: there is no scoring contract at the address.
  * - `nonce_taken`: a tx that is not ours took the nonce: somebody else writes with this key.
  * - `not_mined`: sent, but not seen in a block for as long as we wait; it may still come.
@@ -15,6 +17,8 @@ export type ContractFailure =
   | 'reverted'
   | 'out_of_gas'
   | 'insufficient_funds'
+  | 'no_account'
+  | 'too_expensive'
   | 'no_contract'
   | 'nonce_taken'
   | 'not_mined'
@@ -131,6 +135,8 @@ function hexTextsIn(data: unknown, depth: number): string[] {
 const outOfGas =
   /out of gas|gas required exceeds|exceeds (the )?(block )?gas limit|exceeds block gas|gas limit (is )?(too|reached)|intrinsic gas too (low|high)|oversized data|tx too large|request entity too large|transaction too large|exceeds max(imum)? (tx|transaction|initcode)|gas uint64 overflow|max gas limit/i;
 const insufficientFunds = /insufficient (funds|balance|fees? balance)|spendable balance .* is smaller/i;
+const noAccount =
+  /(account|fee payer|address)\b.*\b(does not exist|not found|unknown address)|unknown (account|address)/i;
 const revertedText = /revert/i;
 
 /** What a node's error answer to a call, an estimate or a tx means. */
@@ -138,10 +144,11 @@ export function explainFailure(what: string, failure: RpcFailure): ContractError
   const revert = findRevert(failure);
   if (revert !== undefined)
     return new ContractError('reverted', `${what}: ${describeRevert(revert)}`, revert);
-  const said = failure.message.slice(0, 300);
+  const said = failure.message.slice(0, 300) || 'the node refuses and gives no reason';
   if (outOfGas.test(failure.message)) return new ContractError('out_of_gas', `${what}: ${said}`);
   if (insufficientFunds.test(failure.message))
     return new ContractError('insufficient_funds', `${what}: ${said}`);
+  if (noAccount.test(failure.message)) return new ContractError('no_account', `${what}: ${said}`);
   if (revertedText.test(failure.message) || failure.code === 3) {
     return new ContractError('reverted', `${what}: ${said}`, { name: '', args: [] });
   }

@@ -45,6 +45,31 @@ export function offerPrice({ gas_price, base_fee, priority_fee }: PriceFacts): G
   return { max_fee: most(base_fee + base_fee / 4n + tip, gas_price), max_priority_fee: tip };
 }
 
+/** A price that is nowhere below another one. */
+export function atLeast(price: GasPrice, least_price: bigint): GasPrice {
+  if ('gas_price' in price) return { gas_price: most(price.gas_price, least_price) };
+  return { ...price, max_fee: most(price.max_fee, least_price) };
+}
+
+/** How nodes of this family refuse a fee that is below their own minimum, which no query shows. */
+const feeRefused = /insufficient fees?; got: *(\d*)(\w*)\S* required: *(\d+)(\w*)/i;
+
+/**
+ * The gas price that a refusal asks for, in wei, rounded up; undefined when it names none.
+ *
+ * @param price what was offered.
+ * @param gas gas limit of the tx that was refused.
+ */
+export function requiredPrice(message: string, price: bigint, gas: bigint): bigint | undefined {
+  const [, got = '', , required = ''] = feeRefused.exec(message) ?? [];
+  if (required === '' || gas === 0n) return undefined;
+  // What was offered and what was got are the same in two units: so the unit of the fee does not matter.
+  const offered = BigInt(got || '0');
+  const [numerator, denominator] =
+    offered > 0n && price > 0n ? [BigInt(required) * price, offered] : [BigInt(required), gas];
+  return (numerator + denominator - 1n) / denominator;
+}
+
 /**
  * A price that a node takes in place of an older tx with the same nonce: an eighth more, and not
  * less than what is asked now. Free stays free when `may_pay` is false: then a replacement could

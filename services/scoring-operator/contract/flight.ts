@@ -14,8 +14,14 @@ export interface TxRequest {
   readonly data: string;
   /** In words, for errors: `update of 300 scores of stage 5`. */
   readonly what: string;
-  /** Looked at once the nonce is chosen and before anything is signed; what it throws ends the sending. */
-  readonly check?: (() => Promise<void>) | undefined;
+  /** Block that a node must have reached to be believed; default 0, any. */
+  readonly leastHeight?: (() => Promise<number>) | undefined;
+  /**
+   * Looked at once the nonce is chosen and before anything is signed; what it throws ends the sending.
+   *
+   * @param height block that the nonce was counted at: what is looked at has to be looked at there.
+   */
+  readonly check?: ((height: number) => Promise<void>) | undefined;
   /** Gas it would take. @throws ContractError when it would fail */
   readonly estimate: () => Promise<bigint>;
   /** Awaited before bytes leave the process; `tx_hash` is '' where a remote signer sends by itself. */
@@ -44,8 +50,10 @@ export interface Flight {
   readonly versions: Version[];
   /** Head of the rollup before the first version was sent. */
   readonly after_height: number;
-  /** Whether a version may be in somebody's pool. */
+  /** Whether a version, or another tx with the same nonce, may be in somebody's pool. */
   is_out: boolean;
+  /** What the node said last against the newest version; '' when it took it. */
+  refusal: string;
 }
 
 /** Hashes of the versions, as far as they are known. */
@@ -102,10 +110,10 @@ export async function waitFor(
     try {
       const receipt = await findReceipt(watch, flight);
       if (receipt !== undefined) return { kind: 'mined', receipt };
-      const { mined } = await fetchNonces(watch.rpc, watch.account);
+      const { mined, height } = await fetchNonces(watch.rpc, watch.account);
       if (mined > fields.nonce) {
         used_since ??= Date.now();
-        const whose = await whoseNonce(watch, flight);
+        const whose = await whoseNonce(watch, flight, height);
         if (whose === 'theirs') return { kind: 'taken' };
         if (whose === 'nobody' && Date.now() - used_since > index_lag_ms) return { kind: 'taken' };
       } else if (!held || looks % looksBetweenAsking === 0) {
@@ -132,8 +140,9 @@ async function findReceipt({ rpc }: Watch, { versions }: Flight): Promise<RawRec
 async function whoseNonce(
   { rpc, account }: Watch,
   { versions, fields, after_height, request }: Flight,
+  at_least: number,
 ): Promise<'ours' | 'theirs' | 'nobody'> {
-  const found = await findByNonce(rpc, account, fields.nonce, after_height);
+  const found = await findByNonce(rpc, account, fields.nonce, after_height, at_least);
   if (found === undefined) return 'nobody';
   if (versions.some(({ tx_hash }) => tx_hash === found.tx_hash)) return 'ours';
   const unknown = versions.find(({ tx_hash }) => tx_hash === '');

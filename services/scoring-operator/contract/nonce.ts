@@ -1,22 +1,28 @@
+import { NodeError } from '../../common/chain/endpoints.js';
 import { sleep } from '../../common/lifecycle.js';
+import { callAt, fetchHead } from './at-block.js';
 import { type EvmRpc, fromQuantity, toQuantity } from './rpc.js';
 
-/** Txs of an account: in blocks, and in blocks or the node's pool. */
+/** Txs of an account: in blocks up to a height, and in blocks or the node's pool. */
 export interface NonceCounts {
   readonly mined: number;
   readonly pooled: number;
+  /** Block up to which mined ones were counted. */
+  readonly height: number;
 }
 
-/** Counts the txs of an account. @throws NodeError, RpcAnswerError */
-export async function fetchNonces(rpc: EvmRpc, account: string): Promise<NonceCounts> {
-  const [mined, pooled] = await Promise.all(
-    ['latest', 'pending'].map(async (tag) =>
-      Number(
-        fromQuantity(await rpc.call('eth_getTransactionCount', [account, tag]), 'eth_getTransactionCount'),
-      ),
-    ),
-  );
-  return { mined: mined as number, pooled: Math.max(mined as number, pooled as number) };
+/**
+ * Counts the txs of an account.
+ *
+ * @param at_least a node that has not reached this block is not believed.
+ * @throws NodeError, RpcAnswerError
+ */
+export async function fetchNonces(rpc: EvmRpc, account: string, at_least = 0): Promise<NonceCounts> {
+  const method = 'eth_getTransactionCount';
+  const height = await fetchHead(rpc, at_least);
+  const mined = Number(fromQuantity(await callAt(rpc, height, method, [account]), method));
+  const pooled = Number(fromQuantity(await rpc.call(method, [account, 'pending']), method));
+  return { mined, pooled: Math.max(mined, pooled), height };
 }
 
 /**
@@ -24,19 +30,22 @@ export async function fetchNonces(rpc: EvmRpc, account: string): Promise<NonceCo
  * the same one, at most one can ever be mined. What waits in the pool gets `patience_ms` to be mined
  * first; after that the nonce is taken all the same, and what is stuck there is replaced.
  *
+ * @param at_least a node that has not reached this block is not believed.
+ * @returns the nonce, and the block that it was counted at.
  * @throws NodeError, RpcAnswerError
  */
 export async function nextNonce(
   rpc: EvmRpc,
   account: string,
   { patience_ms, poll_ms }: { readonly patience_ms: number; readonly poll_ms: number },
+  at_least: number,
   signal?: AbortSignal,
-): Promise<{ readonly nonce: number; readonly is_replacing: boolean }> {
+): Promise<{ readonly nonce: number; readonly height: number; readonly is_replacing: boolean }> {
   const end = Date.now() + patience_ms;
   for (;;) {
-    const { mined, pooled } = await fetchNonces(rpc, account);
-    if (pooled <= mined) return { nonce: mined, is_replacing: false };
-    if (Date.now() >= end || signal?.aborted) return { nonce: mined, is_replacing: true };
+    const { mined, pooled, height } = await fetchNonces(rpc, account, at_least);
+    if (pooled <= mined) return { nonce: mined, height, is_replacing: false };
+    if (Date.now() >= end || signal?.aborted) return { nonce: mined, height, is_replacing: true };
     await sleep(poll_ms, signal);
   }
 }
@@ -54,6 +63,7 @@ const farthest = 2_000;
 /**
  * Finds the tx of an account with a nonce in the blocks after a height.
  *
+ * @param at_least a node that has not reached this block is not believed.
  * @returns undefined when none of them has it: then it may be one that the EVM does not show, or
  * the EVM's index lags behind the count.
  * @throws NodeError, RpcAnswerError
@@ -63,13 +73,18 @@ export async function findByNonce(
   account: string,
   nonce: number,
   after_height: number,
+  at_least = 0,
 ): Promise<FoundTx | undefined> {
-  const head = Number(fromQuantity(await rpc.call('eth_blockNumber', []), 'eth_blockNumber'));
+  const head = await fetchHead(rpc, at_least);
   for (let height = head; height > Math.max(after_height, head - farthest, -1); height--) {
     const block = (await rpc.call('eth_getBlockByNumber', [toQuantity(height), true])) as {
       transactions?: readonly Record<string, unknown>[];
     } | null;
-    const found = block?.transactions?.find(
+    if (block === null && height === head)
+      throw new NodeError('behind', `the node does not have block ${head}, which another request has shown`);
+    // Before the first block, or the first that the node keeps.
+    if (block === null) return undefined;
+    const found = block.transactions?.find(
       (tx) =>
         String(tx['from']).toLowerCase() === account.toLowerCase() &&
         fromQuantity(tx['nonce'], 'nonce') === BigInt(nonce),

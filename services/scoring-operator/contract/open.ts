@@ -104,10 +104,18 @@ function nameOf(urls: readonly string[], index: number): string {
 /** How often the chain is looked at while a tx is waited for, and how far its EVM index may lag. Milliseconds. */
 const [poll_ms, index_lag_ms] = [1_000, 30_000];
 
-type TxTimes = Pick<SendingConfig, 'TX_STUCK_SECONDS' | 'TX_GIVE_UP_SECONDS' | 'TX_GAS_MARGIN_PERCENT'>;
+type TxSettings = Pick<
+  SendingConfig,
+  'TX_STUCK_SECONDS' | 'TX_GIVE_UP_SECONDS' | 'TX_GAS_MARGIN_PERCENT' | 'TX_MAX_GAS_PRICE' | 'TX_MAX_FEE'
+>;
 
-/** The queue of the signer's txs, with the times of the settings. */
-export function openTxSender(evm: Evm, signer: Signer, config: TxTimes, log: Tools['log']): TxSender {
+/** The queue of the signer's txs, with the times and bounds of the settings. */
+export function openTxSender(
+  evm: Evm,
+  signer: Signer,
+  config: TxSettings,
+  { log, metrics }: Pick<Tools, 'log' | 'metrics'>,
+): TxSender {
   const { rpc, chain_id } = evm;
   return createTxSender({
     rpc,
@@ -118,10 +126,13 @@ export function openTxSender(evm: Evm, signer: Signer, config: TxTimes, log: Too
       stuck_ms: config.TX_STUCK_SECONDS * 1_000,
       give_up_ms: config.TX_GIVE_UP_SECONDS * 1_000,
       gas_margin_percent: config.TX_GAS_MARGIN_PERCENT,
+      max_gas_price: config.TX_MAX_GAS_PRICE,
+      max_fee: config.TX_MAX_FEE,
       poll_ms,
       index_lag_ms,
     },
     log,
+    onLimit: (limit) => metrics.limits.inc({ service: 'scoring', limit }),
   });
 }
 
@@ -156,7 +167,7 @@ export async function openContract(
     const sender = createScoreSender({
       rpc,
       contract,
-      sender: openTxSender(evm, signer, config, tools.log),
+      sender: openTxSender(evm, signer, config, tools),
       max_scores: config.TX_MAX_SCORES,
       gas_margin_percent: config.TX_GAS_MARGIN_PERCENT,
     });

@@ -1,5 +1,6 @@
 import { getAddress } from 'ethers';
 import { rpcBody } from '../../common/chain/evm.js';
+import { readBody } from '../../common/http-body.js';
 import { ContractError } from './errors.js';
 import { toQuantity } from './rpc.js';
 import type { SignedBytes, Signer } from './signer.js';
@@ -7,6 +8,9 @@ import { readRaw, type TxFields } from './tx.js';
 
 /** How long a person may take to confirm on a device, in milliseconds. */
 const personTimeout_ms = 300_000;
+
+/** How large an answer of a signer may be: raw bytes of a tx in hex, and some words around them. */
+const mostBytes = 4 * 1024 * 1024;
 
 interface Answer {
   readonly result?: unknown;
@@ -160,7 +164,8 @@ async function post(
       redirect: 'error',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
-    const answer = (await response.json()) as Answer | null;
+    const body = await readBody((response.body ?? []) as AsyncIterable<Buffer>, mostBytes);
+    const answer = JSON.parse(Buffer.from(body).toString()) as Answer | null;
     if (answer === null || typeof answer !== 'object') throw new Error(`HTTP ${response.status}`);
     return answer;
   } catch (error) {

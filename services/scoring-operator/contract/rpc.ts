@@ -21,19 +21,31 @@ export class RpcAnswerError extends Error {
 
 /** JSON-RPC to the rollup, with the data of error answers, which the indexer's own calls have no use for. */
 export interface EvmRpc {
-  /**
-   * @param attempts how often it is sent at most while the connection fails.
-   * @throws RpcAnswerError when the node says no; NodeError when it gives no usable answer.
-   */
-  call(method: string, params: readonly unknown[], attempts?: number): Promise<unknown>;
+  /** @throws RpcAnswerError when the node says no; NodeError when it gives no usable answer. */
+  call(method: string, params: readonly unknown[], options?: CallOptions): Promise<unknown>;
+}
+
+/** What a node said: a result, or no. */
+export type RpcAnswer = { readonly result: unknown } | { readonly failure: RpcFailure };
+
+/** How a call is made. */
+export interface CallOptions {
+  /** How often it is sent at most while the connection fails. */
+  readonly attempts?: number;
+  /** Throws a NodeError for an answer that this node should not have given: it then counts against the URL. */
+  readonly check?: (answer: RpcAnswer) => void;
 }
 
 /** JSON-RPC over the URLs of the rollup. The signal ends what is under way. */
 export function createEvmRpc(jsonRpc: Endpoints, signal?: AbortSignal): EvmRpc {
   return {
-    async call(method, params, attempts) {
+    async call(method, params, { attempts, check } = {}) {
       const request = { path: '', body: rpcBody(method, params), signal, attempts };
-      const answer = await jsonRpc.ask(request, (status, body) => readAnswer(method, status, body));
+      const answer = await jsonRpc.ask(request, (status, body) => {
+        const read = readAnswer(method, status, body);
+        check?.(read);
+        return read;
+      });
       if ('failure' in answer) throw new RpcAnswerError(method, answer.failure);
       return answer.result;
     },
@@ -44,11 +56,7 @@ export function createEvmRpc(jsonRpc: Endpoints, signal?: AbortSignal): EvmRpc {
  * Reads an answer. An error of the node is a result here, so that it does not count against the
  * URL; overload and a node that is not ready are the URL's failure.
  */
-function readAnswer(
-  method: string,
-  status: number,
-  body: string,
-): { readonly result: unknown } | { readonly failure: RpcFailure } {
+function readAnswer(method: string, status: number, body: string): RpcAnswer {
   const answer = parseNodeJson(status, body, method) as {
     result?: unknown;
     error?: { code?: unknown; message?: unknown; data?: unknown } | null;
@@ -80,11 +88,6 @@ export function fromQuantity(value: unknown, what: string): bigint {
     throw new NodeError('not_json', `${what}: ${JSON.stringify(value)?.slice(0, 80)} is no quantity`);
   }
   return BigInt(value);
-}
-
-/** Newest height of the rollup as its EVM index has it. @throws NodeError, RpcAnswerError */
-export async function fetchBlockNumber(rpc: EvmRpc): Promise<number> {
-  return Number(fromQuantity(await rpc.call('eth_blockNumber', []), 'eth_blockNumber'));
 }
 
 /** EVM chain id of the rollup. @throws NodeError, RpcAnswerError */

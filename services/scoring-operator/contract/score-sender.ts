@@ -38,6 +38,7 @@ export function createScoreSender(options: ScoreSenderOptions): ScoreSender {
       ...rest,
       to: contract.address,
       data,
+      leastHeight: hooks.leastHeight,
       onSigned: ({ tx_hash, nonce }) =>
         hooks.onSigned({ ...purpose, tx_hash, nonce, account: sender.account }),
       onReplaced: (tx_hash) => hooks.onReplaced(tx_hash),
@@ -101,10 +102,10 @@ export function createScoreSender(options: ScoreSenderOptions): ScoreSender {
 
     finalize(stage, guard, hooks, signal) {
       const what = `finalizing stage ${stage}`;
-      const check = async (): Promise<void> => {
-        await guard();
+      const check = async (height: number): Promise<void> => {
+        await guard(height);
         // Whatever the guard is: a finalized stage is never finalized again.
-        if ((await contract.stage(stage))?.is_finalized === true) {
+        if ((await contract.at(height).stage(stage))?.is_finalized === true) {
           const revert = { name: 'StageFinalized', args: [stage] };
           throw new ContractError('reverted', `${what}: it is finalized already`, revert);
         }
@@ -117,11 +118,11 @@ export function createScoreSender(options: ScoreSenderOptions): ScoreSender {
       });
     },
 
-    async settle({ tx_hash, nonce, account }) {
+    async settle({ tx_hash, nonce, account }, at_least) {
       const receipt = tx_hash === '' ? undefined : await fetchReceipt(rpc, tx_hash);
       if (receipt !== undefined) return mined(receipt);
-      const { mined: used, pooled } = await fetchNonces(rpc, account);
-      if (used > nonce) return settleUsed(tx_hash, nonce, account);
+      const { mined: used, pooled, height } = await fetchNonces(rpc, account, at_least);
+      if (used > nonce) return settleUsed(tx_hash, nonce, account, height);
       const held =
         tx_hash === '' ? pooled > nonce : (await rpc.call('eth_getTransactionByHash', [tx_hash])) !== null;
       return { kind: held ? 'pending' : 'unknown' };
@@ -133,8 +134,13 @@ export function createScoreSender(options: ScoreSenderOptions): ScoreSender {
   }
 
   /** The nonce is used: by this tx, whose receipt the node's index does not have yet, or by another. */
-  async function settleUsed(tx_hash: string, nonce: number, account: string): Promise<Settled> {
-    const found = await findByNonce(rpc, account, nonce, 0);
+  async function settleUsed(
+    tx_hash: string,
+    nonce: number,
+    account: string,
+    at_least: number,
+  ): Promise<Settled> {
+    const found = await findByNonce(rpc, account, nonce, 0, at_least);
     const is_ours =
       tx_hash === ''
         ? found?.to?.toLowerCase() === contract.address.toLowerCase()

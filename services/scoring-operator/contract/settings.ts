@@ -8,6 +8,11 @@ function asSecretUrl(text: string): Secret | undefined {
   return url === '' ? undefined : hide(url);
 }
 
+function asWei(text: string): bigint {
+  if (!/^\d{1,30}$/.test(text)) throw new Error('must be a whole number of wei');
+  return BigInt(text);
+}
+
 /** 0x hex of 20 bytes, or ''. */
 export function asAddressOrNone(text: string): string {
   if (text !== '' && !/^0x[0-9a-fA-F]{40}$/.test(text)) throw new Error('must be 0x and 40 hex digits');
@@ -74,6 +79,16 @@ export const sendSettings = {
     doc: 'What is added to the estimated gas of a tx, in percent.',
     default: '25',
     parse: asInteger(0, 400),
+  },
+  TX_MAX_GAS_PRICE: {
+    doc: 'Highest price of gas that is ever offered, in wei. Where the node asks for more, nothing is sent: alarm GasPriceTooHigh. A program may set its own (rollup.max_gas_price).',
+    default: '1000000000000',
+    parse: asWei,
+  },
+  TX_MAX_FEE: {
+    doc: 'Highest fee of one tx, gas limit times price, in wei. Above it nothing is sent: alarm GasPriceTooHigh. A program may set its own (rollup.max_tx_fee).',
+    default: '1000000000000000000',
+    parse: asWei,
   },
   TX_MAX_SCORES: {
     doc: 'Scores in one tx at most; fewer where gas does not suffice.',

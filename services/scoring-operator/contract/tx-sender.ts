@@ -1,9 +1,10 @@
+import { messageOf } from '../../common/errors.js';
 import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
 import { broadcast } from './broadcast.js';
 import { ContractError } from './errors.js';
-import { fetchPrices, offerPrice, raisePrice } from './fees.js';
+import { atLeast, fetchPrices, offerPrice, raisePrice, requiredPrice } from './fees.js';
 import {
   type Flight,
   hashesOf,
@@ -14,10 +15,10 @@ import {
   waitFor,
 } from './flight.js';
 import { type GasLimits, gasFor, leastLimit } from './gas.js';
-import { nextNonce } from './nonce.js';
+import { fetchNonces, nextNonce } from './nonce.js';
 import { explainReceipt, type RawReceipt } from './receipts.js';
 import { LostReply } from './remote-signer.js';
-import { type EvmRpc, fetchBlockNumber, fromQuantity } from './rpc.js';
+import { type EvmRpc, fromQuantity } from './rpc.js';
 import type { Signer } from './signer.js';
 import { type GasPrice, highestPrice, isSamePrice, type TxFields } from './tx.js';
 
@@ -32,6 +33,10 @@ export interface SendConfig {
   readonly index_lag_ms: number;
   /** Added to the estimated gas, in percent. */
   readonly gas_margin_percent: number;
+  /** Highest price of gas that is ever offered, in wei (TX_MAX_GAS_PRICE). */
+  readonly max_gas_price: bigint;
+  /** Highest fee that a tx may ever cost, in wei (TX_MAX_FEE). */
+  readonly max_fee: bigint;
 }
 
 /** What a sender is made of. */
@@ -43,6 +48,8 @@ export interface TxSenderOptions {
   readonly rollupGasLimit: () => Promise<bigint>;
   readonly config: SendConfig;
   readonly log: Log;
+  /** Told when a bound was reached, by the setting that names it. */
+  readonly onLimit?: ((limit: string) => void) | undefined;
 }
 
 /** A tx in a block; `failure` says why when it failed. */
@@ -68,6 +75,9 @@ export interface TxSender {
 /** How often a tx is begun anew with another nonce, and how often its price is raised. */
 const [mostRounds, mostRaises] = [5, 100];
 
+/** How often a tx is looked up that the node refused in words that tell nothing, before it counts as refused. */
+const mostLookUps = 3;
+
 /** Makes the one queue of an account's txs. */
 export function createTxSender(options: TxSenderOptions): TxSender {
   const { rpc, signer, chain_id, config, log } = options;
@@ -80,7 +90,37 @@ export function createTxSender(options: TxSenderOptions): TxSender {
     block,
   });
 
+  /** The least price that the node was ever heard to ask for: its own minimum, which no query shows. */
+  let least_price = 0n;
+
+  /** Stops before more is offered than may be paid. @throws ContractError too_expensive */
+  const bounded = (price: GasPrice, gas: bigint, what: string): GasPrice => {
+    const offered = highestPrice(price);
+    const stop = (limit: string, message: string): never => {
+      options.onLimit?.(limit);
+      throw new ContractError('too_expensive', `${what}: ${message} (${limit})`);
+    };
+    if (offered > config.max_gas_price)
+      stop(
+        'TX_MAX_GAS_PRICE',
+        `gas costs ${offered} wei, and at most ${config.max_gas_price} may be offered`,
+      );
+    if (offered * gas > config.max_fee)
+      stop('TX_MAX_FEE', `the fee may be ${offered * gas} wei, and at most ${config.max_fee} may be paid`);
+    return price;
+  };
+
   const send = async (request: TxRequest): Promise<Sent> => {
+    try {
+      return await sendInRounds(request);
+    } catch (error) {
+      if (!(error instanceof ContractError) || error.kind !== 'no_account') throw error;
+      const fund = `fund ${signer.address}: the rollup has no such account until somebody sends it something, also where gas is free`;
+      throw new ContractError('no_account', `${fund} (${error.message})`);
+    }
+  };
+
+  const sendInRounds = async (request: TxRequest): Promise<Sent> => {
     const deadline = Date.now() + config.give_up_ms;
     for (let round = 1; ; round++) {
       const flight = await prepare(request);
@@ -106,11 +146,13 @@ export function createTxSender(options: TxSenderOptions): TxSender {
 
   /** Everything up to the first signature: nonce, then check, then gas and price. */
   const prepare = async (request: TxRequest): Promise<Flight> => {
-    const after_height = await fetchBlockNumber(rpc);
     const wait = { patience_ms: stuck_ms, poll_ms };
-    const { nonce, is_replacing } = await nextNonce(rpc, signer.address, wait, request.signal);
-    if (is_replacing) log.warn({ nonce }, `${request.what}: replaces a tx that is stuck in the pool`);
-    await request.check?.();
+    const at_least = (await request.leastHeight?.()) ?? 0;
+    // Every tx with this nonce or a later one is in a later block: nobody can have acted unseen before it.
+    const next = await nextNonce(rpc, signer.address, wait, at_least, request.signal);
+    const { nonce, height: after_height } = next;
+    if (next.is_replacing) log.warn({ nonce }, `${request.what}: replaces a tx that is stuck in the pool`);
+    await request.check?.(after_height);
     const estimate = await request.estimate();
     const prices = await fetchPrices(rpc);
     const allowed = await limits(prices.block_gas_limit);
@@ -124,9 +166,10 @@ export function createTxSender(options: TxSenderOptions): TxSender {
         `${request.what}: needs ${estimate} gas, and a tx may have ${least} here`,
       );
     }
-    const { to, data } = request;
-    const fields = { chain_id, from: signer.address, to, data, nonce, gas, price: offerPrice(prices) };
-    return { request, fields, versions: [], after_height, is_out: false };
+    const { to, data, what } = request;
+    const price = bounded(atLeast(offerPrice(prices), least_price), gas, what);
+    const fields = { chain_id, from: signer.address, to, data, nonce, gas, price };
+    return { request, fields, versions: [], after_height, is_out: false, refusal: '' };
   };
 
   /** Sends a flight and waits for it, raising the price when it is too low or stuck. */
@@ -148,18 +191,28 @@ export function createTxSender(options: TxSenderOptions): TxSender {
   };
 
   /** The next price. Only an account that has something can pay more than nothing. */
-  const raised = async ({ fields, request, is_out }: Flight, old: GasPrice): Promise<GasPrice> => {
+  const raised = async (flight: Flight, old: GasPrice): Promise<GasPrice> => {
+    const { fields, request, is_out, refusal } = flight;
+    const asked = requiredPrice(refusal, highestPrice(old), fields.gas) ?? 0n;
     try {
       const now = offerPrice(await fetchPrices(rpc));
       const params = [signer.address, 'latest'];
       const balance = fromQuantity(await rpc.call('eth_getBalance', params), 'eth_getBalance');
-      const price = raisePrice(old, now, balance > 0n);
+      // A node that names its minimum is given that, rather than an eighth more and more.
+      const price = bounded(
+        asked > highestPrice(old) ? atLeast(now, asked) : raisePrice(old, now, balance > 0n),
+        fields.gas,
+        request.what,
+      );
+      if (asked <= config.max_gas_price) least_price = asked > least_price ? asked : least_price;
       const is_payable = balance >= highestPrice(price) * fields.gas;
       if (is_payable && (is_out || !isSamePrice(price, old))) return price;
       if (is_out) return old;
       throw new ContractError(
         'insufficient_funds',
-        `${request.what}: the node asks for more than ${highestPrice(old)} wei for gas, and ${signer.address} has ${balance} wei`,
+        asked > 0n
+          ? `${request.what}: the node asks for ${asked} wei for gas, ${asked * fields.gas} in all, and ${signer.address} has ${balance} wei`
+          : `${request.what}: the node asks for more than ${highestPrice(old)} wei for gas, and ${signer.address} has ${balance} wei`,
       );
     } catch (error) {
       // With a tx on its way, a node that fails is no reason to leave it.
@@ -181,15 +234,34 @@ export function createTxSender(options: TxSenderOptions): TxSender {
     let is_held = newest?.raw === undefined;
     if (newest?.raw !== undefined) {
       const result = await broadcast(rpc, newest.raw, request.what);
+      flight.refusal = result.kind === 'sent' ? '' : result.message;
       if (result.kind !== 'sent')
         log.warn({ nonce: fields.nonce }, `${request.what}: ${result.kind}: ${result.message}`);
       // A version that was sent before may still be mined: then a refusal of this one is not the end.
       if (!flight.is_out && result.kind === 'underpriced') return { kind: 'underpriced' };
       if (!flight.is_out && result.kind === 'refused') throw await explained(flight, result.failure);
-      is_held = result.kind === 'sent' || result.kind === 'underpriced' || result.kind === 'refused';
+      if (!flight.is_out && result.kind === 'unclear' && !(await isThere(flight, newest.tx_hash)))
+        throw await explained(flight, result.failure);
+      is_held = !/^(lost|not_yet|nonce_used|unclear)$/.test(result.kind);
     }
     flight.is_out = true;
     return waitFor(watch, flight, { stuck_at: Date.now() + stuck_ms, deadline }, is_held);
+  };
+
+  /** Whether a node has a tx, in its pool or in a block, or its nonce is used by now. */
+  const isThere = async ({ fields, request }: Flight, tx_hash: string): Promise<boolean> => {
+    for (let looks = 1; looks <= mostLookUps; looks++) {
+      try {
+        if ((await rpc.call('eth_getTransactionByHash', [tx_hash])) !== null) return true;
+        if ((await fetchNonces(rpc, signer.address)).mined > fields.nonce) return true;
+      } catch (error) {
+        // Whoever cannot look does not know that it is not there.
+        if (looks === mostLookUps) return true;
+        log.debug({ nonce: fields.nonce }, messageOf(error));
+      }
+      await sleep(poll_ms, request.signal);
+    }
+    return false;
   };
 
   /** Adds a version. With a version on its way, a signer that refuses or does not answer is no reason to leave it. */
@@ -224,6 +296,7 @@ export function createTxSender(options: TxSenderOptions): TxSender {
   const undecided = (flight: Flight): ContractError => {
     const { what, signal } = flight.request;
     const known = hashesOf(flight);
+    const refusal = flight.refusal === '' ? '' : `; the node said: ${flight.refusal.slice(0, 200)}`;
     return signal?.aborted
       ? new ContractError(
           'aborted',
@@ -233,7 +306,7 @@ export function createTxSender(options: TxSenderOptions): TxSender {
         )
       : new ContractError(
           'not_mined',
-          `${what}: in no block after ${config.give_up_ms / 1000} s: ${known.join(', ')}; it may still come`,
+          `${what}: in no block after ${config.give_up_ms / 1000} s: ${known.join(', ')}; it may still come${refusal}`,
           undefined,
           known,
         );

@@ -1,17 +1,10 @@
-import { createEndpoints, type EndpointOptions, type Endpoints } from '../../common/chain/endpoints.js';
 import { messageOf } from '../../common/errors.js';
 import { sleep } from '../../common/lifecycle.js';
 import type { StageTimes } from '../machine/times.js';
-import type { L1Stage } from '../machine/types.js';
-import { fetchL1Block, fetchL1Stage, type L1Module } from './stage.js';
-import {
-  type BridgeInfo,
-  fetchBridgeInfos,
-  fetchLastSubmittedStage,
-  fetchStageTimes,
-  fetchTotalL2Scores,
-  registrationOf,
-} from './views.js';
+import type { L1Stage, Unread } from '../machine/types.js';
+import { agreedLook, askAll, groupsOf, L1Doubt } from './agreement.js';
+import { createL1Node, type L1Node, type L1NodeOptions, type NodeLook, type Submitted } from './node.js';
+import type { BridgeInfo } from './views.js';
 
 /** Waits and looks at the time; tests have their own. */
 export interface Clock {
@@ -24,13 +17,13 @@ export interface Clock {
 export const systemClock: Clock = { now: Date.now, sleep };
 
 /** What the L1 says now, or why that could not be read. */
-export type L1Look = L1Stage | { readonly error: string };
+export type L1Look = L1Stage | Unread;
 
 /** The L1 as the operator sees it. */
 export interface L1Client {
   /**
-   * Looks at stage and time. Both come from one and the same node, the one whose time is the latest.
-   * Never throws: that the L1 cannot be read is part of what is observed.
+   * Looks at stage and time, as so many nodes as have to agree say them.
+   * Never throws: that the L1 cannot be read, or not be believed, is part of what is observed.
    */
   look(signal?: AbortSignal): Promise<L1Look>;
   /** The registration of a rollup that is in force; undefined when there is none. @throws NodeError */
@@ -42,19 +35,16 @@ export interface L1Client {
    */
   stageTimes(stage: bigint, signal?: AbortSignal): Promise<StageTimes | undefined>;
   /** What the L1 has of a stage that is over: for the checks that are kept. @throws NodeError */
-  submitted(
-    info: BridgeInfo,
-    stage: bigint,
-    signal?: AbortSignal,
-  ): Promise<{ readonly last_submitted_stage: bigint; readonly total_l2_scores: bigint | undefined }>;
+  submitted(info: BridgeInfo, stage: bigint, signal?: AbortSignal): Promise<Submitted>;
   close(): Promise<void>;
 }
 
-export interface L1Options extends EndpointOptions {
+export interface L1Options extends L1NodeOptions {
   readonly urls: readonly string[];
-  readonly module: L1Module;
-  /** Chain id that the L1 must have; empty for any. */
-  readonly chain_id: string;
+  /** How many nodes have to say the same before it is believed. */
+  readonly agreeing: number;
+  /** How far the L1's time may be ahead of this machine's clock. Milliseconds. */
+  readonly max_ahead_ms: number;
   /** After so long without a newer block the L1's time counts as standing still. Milliseconds. */
   readonly standstill_ms: number;
   /** How often the first look asks again until it has seen the time move. Milliseconds. */
@@ -62,37 +52,31 @@ export interface L1Options extends EndpointOptions {
   readonly clock?: Clock;
 }
 
-/** Makes a client; nothing is sent yet. */
-export function createL1Client(options: L1Options): L1Client {
-  const { module, clock = systemClock } = options;
-  const nodes = options.urls.map((url) => createEndpoints('rest', [url], options));
+/** Makes a client; nothing is sent yet. @param nodes tests have their own. */
+export function createL1Client(
+  options: L1Options,
+  nodes: readonly L1Node[] = options.urls.map((url) => createL1Node(url, options)),
+): L1Client {
+  const { agreeing, clock = systemClock } = options;
   let isSeen = false;
-  /** The latest time heard of, and when (by this machine's clock) it was first heard. */
+  /** The latest time that was believed, and when (by this machine's clock) it was first heard. */
   let latest: { readonly time: number; readonly heard_at: number } | undefined;
   let isMoving = false;
+  /** The stage that was believed last, with its times. */
+  let believed: string | undefined;
 
-  const lookAt = async (node: Endpoints, signal?: AbortSignal): Promise<Omit<L1Stage, 'is_moving'>> => {
-    // The time first: a stage that is read later is never older than the time says.
-    const block = await fetchL1Block(node, { signal });
-    if (options.chain_id !== '' && block.chain_id !== options.chain_id)
-      throw new Error(`${hostOf(node)} is a node of ${block.chain_id}, not of ${options.chain_id}`);
-    return { ...(await fetchL1Stage(node, module, { signal })), l1_time: block.time };
+  const lookAt = async (node: L1Node, signal?: AbortSignal): Promise<NodeLook> => {
+    const seen = await node.look(signal);
+    const ahead_s = seen.l1_time - Math.floor(clock.now() / 1_000);
+    if (ahead_s * 1_000 > options.max_ahead_ms)
+      throw new L1Doubt(
+        `the time of ${node.host} is ${ahead_s} s ahead of the clock of this machine (l1.max_ahead_seconds): one of the two is wrong`,
+      );
+    return seen;
   };
 
-  /** The node with the latest time; the others are asked only when the first fails or lags. */
-  const lookOnce = async (signal?: AbortSignal): Promise<Omit<L1Stage, 'is_moving'>> => {
-    const errors: string[] = [];
-    let best: Omit<L1Stage, 'is_moving'> | undefined;
-    for (const node of nodes) {
-      try {
-        const seen = await lookAt(node, signal);
-        if (best === undefined || seen.l1_time > best.l1_time) best = seen;
-        if (latest === undefined || seen.l1_time > latest.time) break;
-      } catch (error) {
-        errors.push(messageOf(error));
-      }
-    }
-    if (best === undefined) throw new Error(errors.join('; ') || 'no L1 URL is configured');
+  const lookOnce = async (signal?: AbortSignal): Promise<NodeLook> => {
+    const best = agreedLook(await askAll(nodes, (node) => lookAt(node, signal)), agreeing);
     if (latest !== undefined && best.l1_time < latest.time)
       throw new Error(`the L1 answers for an older block: its time is ${best.l1_time} after ${latest.time}`);
     return best;
@@ -105,6 +89,18 @@ export function createL1Client(options: L1Options): L1Client {
       latest = { time, heard_at: now };
       isMoving = true;
     } else if (now - latest.heard_at > options.standstill_ms) isMoving = false;
+  };
+
+  /** A stage that was not believed before, or has other times, has to be said twice. @throws L1Doubt */
+  const confirmed = async (seen: NodeLook, signal?: AbortSignal): Promise<NodeLook> => {
+    if (stageText(seen) === believed) return seen;
+    await clock.sleep(options.again_ms, signal);
+    const again = await lookOnce(signal);
+    note(again.l1_time);
+    if (stageText(again) !== stageText(seen))
+      throw new L1Doubt(`the L1 says ${stageText(seen)}, and a moment later ${stageText(again)}`);
+    believed = stageText(again);
+    return again;
   };
 
   return {
@@ -120,63 +116,62 @@ export function createL1Client(options: L1Options): L1Client {
           note(seen.l1_time);
         }
         isSeen = true;
-        return { ...seen, is_moving: isMoving };
+        return { ...(await confirmed(seen, signal)), is_moving: isMoving };
       } catch (error) {
-        return { error: messageOf(error) };
+        return { error: messageOf(error), ...(error instanceof L1Doubt ? { reason: 'L1Contradicts' } : {}) };
       }
     },
-    async registration(bridge_id, signal) {
-      return registrationOf(
-        await first(nodes, (node) => fetchBridgeInfos(node, module, { signal })),
-        bridge_id,
-      );
-    },
-    stageTimes: (stage, signal) =>
-      firstKnown(nodes, (node) => fetchStageTimes(node, module, stage, { signal })),
-    submitted: (info, stage, signal) =>
-      first(nodes, async (node) => {
-        const last_submitted_stage = await fetchLastSubmittedStage(node, module, info, { signal });
-        const isThere = last_submitted_stage >= stage;
-        const total_l2_scores = isThere
-          ? await fetchTotalL2Scores(node, module, stage, { signal })
-          : undefined;
-        return { last_submitted_stage, total_l2_scores };
-      }),
+    registration: (bridge_id, signal) =>
+      agreed(nodes, agreeing, (node) => node.registration(bridge_id, signal)),
+    stageTimes: (stage, signal) => agreedTimes(nodes, agreeing, (node) => node.stageTimes(stage, signal)),
+    submitted: (info, stage, signal) => agreed(nodes, 1, (node) => node.submitted(info, stage, signal)),
     async close() {
       await Promise.all(nodes.map((node) => node.close()));
     },
   };
 }
 
-const hostOf = (node: Endpoints): string => new URL(node.urls[0] ?? '').host;
+const stageText = ({ stage, stage_start_time, stage_end_time }: NodeLook): string =>
+  `stage ${stage} from ${stage_start_time} to ${stage_end_time}`;
 
-/** The first answer that a node gives. */
-async function first<T>(nodes: readonly Endpoints[], ask: (node: Endpoints) => Promise<T>): Promise<T> {
-  let last: unknown = new Error('no L1 URL is configured');
-  for (const node of nodes) {
-    try {
-      return await ask(node);
-    } catch (error) {
-      last = error;
+/** What so many nodes say; the first that answers, where one suffices. */
+async function agreed<T>(
+  nodes: readonly L1Node[],
+  agreeing: number,
+  ask: (node: L1Node) => Promise<T>,
+): Promise<T> {
+  if (agreeing === 1) {
+    let last: unknown = new Error('no L1 URL is configured');
+    for (const node of nodes) {
+      try {
+        return await ask(node);
+      } catch (error) {
+        last = error;
+      }
     }
+    throw last;
   }
-  throw last;
+  const { values, errors } = await askAll(nodes, ask);
+  const group = groupsOf(values, (value) => value ?? null).find(({ length }) => length >= agreeing);
+  if (group !== undefined) return group[0] as T;
+  throw errors[0] ?? new L1Doubt(`the L1 URLs do not agree (l1.agreeing_urls is ${agreeing})`);
 }
 
-/** The first answer other than undefined; undefined only when every node has answered so. */
-async function firstKnown<T>(
-  nodes: readonly Endpoints[],
-  ask: (node: Endpoints) => Promise<T | undefined>,
-): Promise<T | undefined> {
-  const errors: unknown[] = [];
-  for (const node of nodes) {
-    try {
-      const answer = await ask(node);
-      if (answer !== undefined) return answer;
-    } catch (error) {
-      errors.push(error);
-    }
-  }
+/** When a stage was, as so many nodes say that know it; undefined only when every node has answered that it does not. */
+async function agreedTimes(
+  nodes: readonly L1Node[],
+  agreeing: number,
+  ask: (node: L1Node) => Promise<StageTimes | undefined>,
+): Promise<StageTimes | undefined> {
+  const { values, errors } = await askAll(nodes, ask);
+  const known = values.filter(({ value }) => value !== undefined);
+  const groups = groupsOf(known, (value) => value);
+  const group = groups.find(({ length }) => length >= agreeing);
+  if (group !== undefined) return group[0];
   if (errors.length > 0) throw errors[0];
+  if (groups.length > 0)
+    throw new L1Doubt(
+      `fewer L1 URLs than have to agree (l1.agreeing_urls is ${agreeing}) say when the stage was, or they differ`,
+    );
   return undefined;
 }

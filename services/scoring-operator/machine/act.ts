@@ -3,11 +3,13 @@ import type { Log } from '../../common/log.js';
 import { ContractError } from '../contract/errors.js';
 import type { Clock, L1Client } from '../l1/client.js';
 import type { Score, ScoreList, ScoreWindow } from '../policy/result.js';
-import type { Run } from '../store/rows.js';
+import type { Run, SeenStage } from '../store/rows.js';
 import type { ScoringStore } from '../store/store.js';
 import { isClosable } from './decide.js';
 import { differences, isSame } from './differences.js';
 import { noteFinalized } from './finalized.js';
+import { believedL1 } from './l1-belief.js';
+import { newestState } from './pin.js';
 import type { ContractReads, Index, ScorePolicy, ScoreSender } from './ports.js';
 import { keepingTxs, settleTxs } from './txs.js';
 import type { StageBlocks } from './types.js';
@@ -23,6 +25,8 @@ export interface Hands {
   readonly policy: ScorePolicy;
   readonly l1: L1Client;
   readonly index: Index;
+  /** Stages whose times a person has told. */
+  readonly windows: readonly SeenStage[];
   /** Seconds after the end of a stage, by the L1's time. */
   readonly margin_s: number;
   readonly clock: Clock;
@@ -44,6 +48,8 @@ export class ActError extends Error {
       | 'NotFinalized'
       | 'WrongList'
       | 'SendFailed'
+      /** Our own tables say that the stage is finalized. */
+      | 'FinalizedBefore'
       /** Somebody else was faster: there is nothing wrong, and something else to do. */
       | 'Overtaken',
     message: string,
@@ -66,12 +72,13 @@ const zeroAddress = `0x${'0'.repeat(40)}`;
  */
 export async function scoreStage(hands: Hands, blocks: StageBlocks, signal?: AbortSignal): Promise<void> {
   const { stage } = blocks;
-  const { store, contract, sender, fault } = hands;
+  const { store, sender, fault } = hands;
+  await checkOpen(hands, stage);
   const { run, list } = await listFor(hands, blocks, signal);
   await fault?.('list_saved');
   await settleTxs(hands, stage, signal);
   for (let round = 1; ; round++) {
-    const found = await contract.scores(stage);
+    const found = await (await newestState(hands, signal)).scores(stage);
     const wanted = differences(list.scores, found);
     const missing = wanted.filter(({ amount }) => amount > 0n).length;
     hands.onProgress?.(stage, list.scores.length - missing, list.scores.length);
@@ -88,10 +95,11 @@ export async function scoreStage(hands: Hands, blocks: StageBlocks, signal?: Abo
     await fault?.('scores_sent');
   }
   // The oldest contracts open a stage when something is written to it, also when that is nothing.
-  const isThere = (await contract.stage(stage)) !== undefined;
+  const isThere = (await (await newestState(hands, signal)).stage(stage)) !== undefined;
   const nothing = [{ address: hands.account.toLowerCase(), amount: 0n }];
   if (!isThere) await sending(stage, () => sender.sendScores(stage, nothing, keepingTxs(hands, run), signal));
-  const checks = compare(list, await contract.scores(stage), await contract.stage(stage));
+  const state = await newestState(hands, signal);
+  const checks = compare(list, await state.scores(stage), await state.stage(stage));
   await store.saveChecks(toChecks(checks, stage, list.hash, hands.clock.now()));
   await fault?.('checks_saved');
   const wrong = checks.find((check) => !check.is_ok);
@@ -101,6 +109,16 @@ export async function scoreStage(hands: Hands, blocks: StageBlocks, signal?: Abo
       `stage ${stage}: ${wrong.name} read back from the contract is ${wrong.found}, not ${wrong.expected}`,
     );
   await store.saveRun({ ...run, is_verified: true, error: '', updated_at: hands.clock.now() });
+}
+
+/** Stops where our own tables say that a stage, or a later one, is finalized. @throws ActError FinalizedBefore */
+async function checkOpen({ store }: Hands, stage: bigint): Promise<void> {
+  const known = (await store.finalizations()).find((one) => one.stage >= stage);
+  if (known !== undefined)
+    throw new ActError(
+      'FinalizedBefore',
+      `stage ${stage}: the tables say that stage ${known.stage} is finalized`,
+    );
 }
 
 /** The list that is being sent already, or a new one, written down before anything is sent. */
@@ -122,7 +140,7 @@ async function listFor(
     const list = await store.list(stage, known.list_hash);
     if (list !== undefined) {
       const attempts = known.attempts + 1;
-      const run = { ...known, attempts, is_verified: false, is_finalized: false, updated_at: now };
+      const run = { ...known, attempts, is_verified: false, updated_at: now };
       await store.saveRun(run);
       return { run, list };
     }
@@ -174,40 +192,51 @@ export async function finalizeStage(
 ): Promise<Finalized> {
   const { store, contract, sender, fault } = hands;
   const run = await store.run(stage);
-  const list = run?.list_hash === list_hash ? await store.list(stage, list_hash) : undefined;
-  if (run === undefined || list === undefined)
-    throw new ActError('WrongList', `stage ${stage}: the list ${list_hash} is not in the tables any more`);
+  if (run === undefined) return 'not_verified';
+  const list = run.list_hash === list_hash ? await store.list(stage, list_hash) : undefined;
+  if (list === undefined) {
+    const error = `stage ${stage}: rows of the list ${run.list_hash} are lost: it is computed again`;
+    hands.log.error({ stage: String(stage) }, error);
+    await store.saveRun({ ...run, is_verified: false, error, updated_at: hands.clock.now() });
+    return 'not_verified';
+  }
   await settleTxs(hands, stage, signal);
-  if ((await contract.stage(stage))?.is_finalized) {
+  await checkOpen(hands, stage);
+  const state = await newestState(hands, signal);
+  const stageThen = await state.stage(stage);
+  if (stageThen?.is_finalized) {
     await noteFinalized(hands, run, signal);
     return 'found_finalized';
   }
-  const checks = compare(list, await contract.scores(stage), await contract.stage(stage));
+  const checks = compare(list, await state.scores(stage), stageThen);
   await store.saveChecks(toChecks(checks, stage, list.hash, hands.clock.now()));
   if (checks.some((check) => !check.is_ok)) {
     await store.saveRun({ ...run, is_verified: false, updated_at: hands.clock.now() });
     return 'not_verified';
   }
-  const l1 = await hands.l1.look(signal);
+  const l1 = await believedL1(hands, await store.seenStages(), signal);
   if ('error' in l1 || !l1.is_moving || !isClosable(l1, stage, hands.margin_s)) return 'not_closable';
   await fault?.('before_finalize');
 
-  const guard = async (): Promise<void> => {
+  const guard = async (height: number): Promise<void> => {
+    await checkOpen(hands, stage);
     const { start_time, end_time } = run.window;
     const blocks = await hands.index.window(stage, start_time, end_time, signal);
     const isThere = blocks.kind === 'complete' && isSame(blocks.window, run.window);
     if (!isThere || blocks.to_hash !== run.to_hash)
       throw new ActError('NotFinalized', `stage ${stage} has other blocks than when it was scored`);
-    const found = await contract.scores(stage);
-    const now = await contract.stage(stage);
+    // At the block of the nonce: whatever was done later has taken it.
+    const state = contract.at(height);
+    const found = await state.scores(stage);
+    const now = await state.stage(stage);
     if (now?.is_finalized) throw new ActError('Overtaken', `stage ${stage} was finalized by somebody else`);
     // Everything once more: while the nonce was waited for, a tx that was stuck may have written other scores.
     if (compare(list, found, now).some((check) => !check.is_ok))
       throw new ActError('NotFinalized', `stage ${stage} is not what it was when it was read back`);
   };
-  await sending(stage, () => sender.finalize(stage, guard, keepingTxs(hands, run), signal));
+  const sent = await sending(stage, () => sender.finalize(stage, guard, keepingTxs(hands, run), signal));
   await fault?.('finalize_sent');
-  const after = await contract.stage(stage);
+  const after = await contract.at(sent.height).stage(stage);
   const name = 'finalized';
   const check = {
     name,
@@ -236,11 +265,11 @@ async function sending<T>(stage: bigint, send: () => Promise<T>): Promise<T> {
 
 /** The scores of a list that differ from those found, for what would be sent. */
 export async function plan(
-  hands: Pick<Hands, 'contract' | 'policy' | 'store'>,
+  hands: Pick<Hands, 'contract' | 'policy' | 'store' | 'index'>,
   stage: bigint,
   window: ScoreWindow,
   signal?: AbortSignal,
 ): Promise<{ readonly list: ScoreList; readonly wanted: readonly Score[] }> {
   const { list } = await hands.policy.compute(window, signal);
-  return { list, wanted: differences(list.scores, await hands.contract.scores(stage)) };
+  return { list, wanted: differences(list.scores, await (await newestState(hands, signal)).scores(stage)) };
 }

@@ -1,5 +1,4 @@
-import type { ContractStage } from '../contract/contract.js';
-import type { ContractReads } from './ports.js';
+import type { ContractStage, ContractState } from '../contract/contract.js';
 
 /** Stages that are asked for at once. */
 const atOnce = 20;
@@ -11,7 +10,7 @@ const atOnce = 20;
  * @param highest the newest stage that the contract can have.
  */
 export async function findFirstStage(
-  contract: Pick<ContractReads, 'stage'>,
+  contract: Pick<ContractState, 'stage'>,
   highest: bigint,
 ): Promise<bigint | undefined> {
   let first: bigint | undefined;
@@ -32,7 +31,7 @@ export async function findFirstStage(
  * @param from a stage before which everything is finalized.
  */
 export async function readStages(
-  contract: Pick<ContractReads, 'stage'>,
+  contract: Pick<ContractState, 'stage'>,
   from: bigint,
 ): Promise<ContractStage[]> {
   const stages: ContractStage[] = [];

@@ -14,7 +14,8 @@ import type { Decision, KnownRun, L1Stage, Observation, StageBlocks } from './ty
  * 4. A stage is finalized only after its list was read back from the contract, and while its blocks are still those
  *    that the list was computed from.
  * 5. Nothing is sent while the index and the nodes are of different chains, or while that cannot be told.
- * 6. What a person has to judge is an alarm, and nothing is sent while there is one.
+ * 6. What our own tables say is finalized is never scored or finalized again, whatever the contract says.
+ * 7. What a person has to judge is an alarm, and nothing is sent while there is one.
  */
 
 /** One step: a decision that ends the chain, or nothing to say. */
@@ -32,17 +33,23 @@ interface Seen {
 /** What to do next. A pure function: the same observation gives the same decision. */
 export function decide(observation: Observation, rules: Rules): Decision {
   const { l1, contract } = observation;
-  if ('error' in l1) return wait('L1Unreadable', `the L1 cannot be read: ${l1.error}`);
+  if ('error' in l1)
+    return l1.reason === undefined
+      ? wait('L1Unreadable', `the L1 cannot be read: ${l1.error}`)
+      : wait(l1.reason, l1.error);
   if (!l1.is_moving) return wait('L1StandsStill', `the time of the L1 stands still at ${utc(l1.l1_time)}`);
   const { chain } = observation;
   const mistake = chain && chainMistake(chain.facts, chain.wanted);
   // Before the contract: on another chain there is none, or another one.
   if (mistake !== undefined) return alarm('OtherChain', mistake);
   if ('error' in contract)
-    return wait('ContractUnreadable', `the contract cannot be read: ${contract.error}`);
+    return wait(contract.reason ?? 'ContractUnreadable', `the contract cannot be read: ${contract.error}`);
   const seen: Seen = { l1, ...contract };
   return (
-    checkRegistration(observation, rules, seen) ?? checkStages(seen) ?? decideOpen(observation, rules, seen)
+    checkRegistration(observation, rules, seen) ??
+    checkStages(seen) ??
+    checkTables(observation, seen) ??
+    decideOpen(observation, rules, seen)
   );
 }
 
@@ -96,6 +103,18 @@ function checkStages({ l1, stages, is_allowed }: Seen): Step {
   return undefined;
 }
 
+/** Whether our own tables agree that the oldest open stage is open: what they know is a veto. */
+function checkTables({ finalized = [] }: Observation, { stages }: Seen): Step {
+  const { stage } = openStage(stages)!;
+  const known = finalized.find((one) => one.stage >= stage);
+  if (known === undefined) return undefined;
+  const proof = known.tx_hash === '' ? '' : ` by tx ${known.tx_hash} in block ${known.height}`;
+  return alarm(
+    'FinalizedBefore',
+    `the tables say that stage ${known.stage} is finalized${proof}, and the contract says that stage ${stage} is open: the node gives wrong answers, or the rollup was rolled back. If it was, let it be forgotten (weft score --forget-finalized ${known.stage})`,
+  );
+}
+
 /** What the oldest open stage needs. */
 function decideOpen(observation: Observation, rules: Rules, { l1, stages }: Seen): Decision {
   const { stage } = openStage(stages)!;
@@ -127,10 +146,10 @@ function decideOpen(observation: Observation, rules: Rules, { l1, stages }: Seen
       'EmptyStage',
       `nobody has a score in stage ${stage}: it is finalized empty only on a person's word (allow_empty)`,
     );
-  if (rules.approval === 'Manual' && (rules.approved_stage === undefined || rules.approved_stage < stage))
+  if (rules.approval === 'Manual' && !isApproved(rules, stage, run.list_hash))
     return wait(
       'ApprovalNeeded',
-      `stage ${stage} is scored and read back: its finalization waits for approval`,
+      `stage ${stage} is scored and read back: its finalization waits for the approval of its list ${run.list_hash} (approved_stage ${stage}, approved_list)`,
     );
   if (!isClosable(l1, stage, rules.margin_s))
     return wait(
@@ -139,6 +158,11 @@ function decideOpen(observation: Observation, rules: Rules, { l1, stages }: Seen
       l1.stage_end_time + rules.margin_s,
     );
   return { kind: 'finalize', stage, list_hash: run.list_hash };
+}
+
+/** Whether a person has approved this very list: one that was computed later needs another approval. */
+function isApproved({ approved_stage, approved_list }: Rules, stage: bigint, list_hash: string): boolean {
+  return approved_stage !== undefined && approved_stage >= stage && approved_list === list_hash;
 }
 
 /** Whether a stage was scored from these blocks and read back: not from others, which a rollback has replaced. */

@@ -2,6 +2,7 @@ import { messageOf } from '../../common/errors.js';
 import type { Run } from '../store/rows.js';
 import type { Hands } from './act.js';
 import { openStage } from './decide.js';
+import { newestState } from './pin.js';
 import { settleTxs } from './txs.js';
 import type { Observation } from './types.js';
 import { compare, toChecks } from './verify.js';
@@ -49,5 +50,6 @@ export async function noteFinalized(hands: Hands, run: Run, signal?: AbortSignal
 
 async function look(hands: Hands, stage: bigint, signal?: AbortSignal) {
   await settleTxs(hands, stage, signal);
-  return { scores: await hands.contract.scores(stage), stage: await hands.contract.stage(stage) };
+  const state = await newestState(hands, signal);
+  return { scores: await state.scores(stage), stage: await state.stage(stage) };
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { messageOf } from '../../common/errors.js';
 import { type Machine, runPass, type Step } from './run.js';
 
@@ -13,6 +14,8 @@ export interface LoopOptions {
 
 /** Runs passes until the signal comes; waits longer after each failure in a row. */
 export async function runLoop(machine: Machine, options: LoopOptions, signal: AbortSignal): Promise<void> {
+  // Every request and every wait that is under way listens to it.
+  setMaxListeners(0, signal);
   let failures = 0;
   while (!signal.aborted) {
     try {
@@ -48,7 +51,9 @@ export function exitCodeOf({ decision, error }: Pick<Step, 'decision' | 'error'>
 const troubles = new Set([
   'L1Unreadable',
   'L1StandsStill',
+  'L1Contradicts',
   'ContractUnreadable',
+  'NodeBehind',
   'IndexerUnreadable',
   'ChainUnknown',
 ]);

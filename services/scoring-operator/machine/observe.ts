@@ -1,4 +1,5 @@
 import { parseAccount } from '../../common/chain/address.js';
+import { NodeError } from '../../common/chain/endpoints.js';
 import { messageOf } from '../../common/errors.js';
 import type { ContractStage } from '../contract/contract.js';
 import type { Clock, L1Client } from '../l1/client.js';
@@ -7,9 +8,10 @@ import type { ScoringStore } from '../store/store.js';
 import type { ChainLook } from './chain.js';
 import { findFirstStage, readStages } from './contract-stages.js';
 import { isOver, openStage } from './decide.js';
+import { believedL1 } from './l1-belief.js';
 import type { ContractReads, Index, ScorePolicy } from './ports.js';
 import { timesOf } from './times.js';
-import type { KnownRun, L1Stage, Observation, OpenWindow, Registration } from './types.js';
+import type { KnownRun, L1Stage, Observation, OpenWindow, Registration, Unread } from './types.js';
 
 /** What is looked at. */
 export interface Eyes {
@@ -39,9 +41,12 @@ export async function observe(eyes: Eyes, signal?: AbortSignal): Promise<Observa
   const seen = await eyes.store.seenStages();
   const l1 = await lookAtL1(eyes, seen, signal);
   const runs = await knownRuns(eyes);
+  const finalized = await eyes.store.finalizations();
+  const receipts = await eyes.store.leastHeight();
   const current = 'error' in l1 ? undefined : l1;
-  const contract = await lookAtContract(eyes, current, runs).catch((error) => ({ error: messageOf(error) }));
   const indexer = await eyes.index.head(signal).catch((error) => ({ error: messageOf(error) }));
+  const at_least = Math.max(receipts, 'error' in indexer ? 0 : indexer.height);
+  const contract = await lookAtContract(eyes, current, runs, at_least).catch(unreadContract);
   const open = 'error' in contract ? undefined : openStage(contract.stages);
   const wantsWindow = open !== undefined && current !== undefined && isOver(current, open.stage);
   return {
@@ -50,28 +55,27 @@ export async function observe(eyes: Eyes, signal?: AbortSignal): Promise<Observa
     contract,
     indexer,
     runs,
+    finalized,
     chain: { wanted: eyes.chain.wanted, facts: await eyes.chain.look(signal) },
     registration: current === undefined ? undefined : await lookAtRegistration(eyes, signal),
     window: wantsWindow ? await windowOf(eyes, open.stage, current, seen, signal) : undefined,
   };
 }
 
-/** The L1, and a note of when its stage is. */
+/** The L1, and a note of when its stage is. What is not believed is not noted. */
 async function lookAtL1(
-  { l1, store }: Eyes,
+  eyes: Eyes,
   seen: readonly SeenStage[],
   signal?: AbortSignal,
 ): Promise<Observation['l1']> {
-  const look = await l1.look(signal);
+  const look = await believedL1(eyes, seen, signal);
   if ('error' in look) return look;
-  const last = seen.at(-1);
-  if (last !== undefined && look.stage < last.stage)
-    return { error: `the L1 says stage ${look.stage} after it had said stage ${last.stage}` };
   const now = { stage: look.stage, start_time: look.stage_start_time, end_time: look.stage_end_time };
+  const last = seen.at(-1);
   const isKnown =
     last?.stage === now.stage && last.start_time === now.start_time && last.end_time === now.end_time;
   // What a standing or old node says is not kept.
-  if (!isKnown && look.is_moving) await store.noteStage(now);
+  if (!isKnown && look.is_moving) await eyes.store.noteStage(now);
   return look;
 }
 
@@ -94,28 +98,38 @@ async function knownRuns({ store, policy, windows }: Eyes): Promise<KnownRun[]> 
   });
 }
 
+function unreadContract(error: unknown): Unread {
+  const isBehind = error instanceof NodeError && error.reason === 'behind';
+  return { error: messageOf(error), ...(isBehind ? { reason: 'NodeBehind' as const } : {}) };
+}
+
+/** The contract at one block. @param at_least a node that has not reached this block is not believed. */
 async function lookAtContract(
-  { contract, account, start_stage }: Eyes,
+  { contract: all, account, start_stage }: Eyes,
   l1: L1Stage | undefined,
   runs: readonly KnownRun[],
+  at_least: number,
 ): Promise<Observation['contract']> {
+  const contract = all.at(await all.head(at_least));
+  const { height } = contract;
   const init_stage = await contract.initStage();
   const first =
     init_stage ??
     start_stage ??
     (l1 === undefined ? undefined : await findFirstStage(contract, l1.stage + 1n));
   const is_allowed = await contract.isAllowed(account);
-  if (first === undefined) return { init_stage, first_stage: first, stages: [], is_allowed };
+  if (first === undefined) return { init_stage, first_stage: first, stages: [], is_allowed, height };
   // What we finalized ourselves need not be looked at again, as long as the contract still says so.
   const done = runs.filter((run) => run.is_finalized && run.stage > first).at(-1)?.stage ?? first;
-  const stages = await readStages(contract, done);
-  const isSame = done === first || stages[0]?.is_finalized === true;
-  const all = isSame ? stages : await readStages(contract, first);
+  const newest = await readStages(contract, done);
+  const isSame = done === first || newest[0]?.is_finalized === true;
+  const stages = isSame ? newest : await readStages(contract, first);
   return {
     init_stage,
     first_stage: first,
-    stages: init_stage === undefined ? withNext(all, first) : all,
+    stages: init_stage === undefined ? withNext(stages, first) : stages,
     is_allowed,
+    height,
   };
 }
 

@@ -30,8 +30,10 @@ export interface MinedTx {
   readonly error: string;
 }
 
-/** What a sender tells while it works. Every promise is awaited before it goes on. */
+/** What a sender asks and tells while it works. Every promise is awaited before it goes on. */
 export interface SendHooks {
+  /** Block that a node must have reached to be believed before anything is signed. */
+  leastHeight(): Promise<number>;
   /** Called before a signed tx leaves the process: what it writes survives a kill. */
   onSigned(tx: SignedTx): Promise<void>;
   onMined(tx: MinedTx): Promise<void>;
@@ -60,20 +62,25 @@ export interface ScoreSender {
   /**
    * Finalizes a stage with one tx and waits for its receipt.
    *
-   * The order is what keeps two processes with one key from finalizing twice: the nonce is taken first, from the
-   * count of MINED txs; then `guard` looks whether the stage is still open; then the tx is signed with that nonce
-   * and no other. If another finalization was mined in between, this one's nonce is too low.
+   * What keeps two processes with one key from finalizing twice, and one from being misled by a node that is late: the
+   * nonce is the count of txs that were mined up to one block, `guard` looks at the same block whether the stage is
+   * still open, and the tx is signed with that nonce and no other. If another finalization was mined later, this one's
+   * nonce is too low.
    *
-   * @param guard throws when the stage must not be finalized any more.
+   * @param guard throws when the stage must not be finalized any more; given the block to look at.
    */
   finalize(
     stage: bigint,
-    guard: () => Promise<void>,
+    guard: (height: number) => Promise<void>,
     hooks: SendHooks,
     signal?: AbortSignal,
   ): Promise<MinedTx>;
-  /** Looks a tx up by hash, and by nonce when no node knows the hash. */
-  settle(tx: Pick<SignedTx, 'tx_hash' | 'nonce' | 'account'>): Promise<Settled>;
+  /**
+   * Looks a tx up by hash, and by nonce when no node knows the hash.
+   *
+   * @param at_least a node that has not reached this block is not believed.
+   */
+  settle(tx: Pick<SignedTx, 'tx_hash' | 'nonce' | 'account'>, at_least?: number): Promise<Settled>;
 }
 
 /** The indexed rollup as far as the machine itself needs it. */
@@ -102,4 +109,4 @@ export interface ScorePolicy {
 }
 
 /** The contract as the machine reads it. */
-export type ContractReads = Pick<ScoreContract, 'address' | 'initStage' | 'stage' | 'isAllowed' | 'scores'>;
+export type ContractReads = Pick<ScoreContract, 'address' | 'head' | 'at'>;

@@ -1,5 +1,5 @@
 import { messageOf } from '../../common/errors.js';
-import { ContractError } from '../contract/errors.js';
+import { ContractError, type ContractFailure } from '../contract/errors.js';
 import { ActError, finalizeStage, type Hands, scoreStage } from './act.js';
 import { decide } from './decide.js';
 import { catchUpWithFinalized } from './finalized.js';
@@ -60,10 +60,10 @@ export async function runPass(machine: Machine, signal?: AbortSignal): Promise<S
         message: `${key} was done ${repeats} times and is undone again: who else writes to the contract?`,
       };
     await note(machine, decision);
-    const { outcome, error } = await act(machine, rules, decision, signal);
+    const { outcome, error, alarm } = await act(machine, rules, decision, signal);
     if (outcome === 'stopped')
       return { observation, decision: { kind: 'nothing', reason: 'Stopping' }, error: undefined };
-    const step: Step = { observation, decision, error };
+    const step: Step = { observation, decision: alarm ?? decision, error };
     machine.onStep?.(step);
     if (error !== undefined || outcome === 'over' || signal?.aborted) return step;
   }
@@ -91,7 +91,12 @@ async function act(
   { margin_s }: Rules,
   decision: Decision,
   signal?: AbortSignal,
-): Promise<{ readonly outcome: 'again' | 'over' | 'stopped'; readonly error: string | undefined }> {
+): Promise<{
+  readonly outcome: 'again' | 'over' | 'stopped';
+  readonly error: string | undefined;
+  /** What a person has to judge before it can be done. */
+  readonly alarm?: Decision;
+}> {
   if (decision.kind !== 'score' && decision.kind !== 'finalize') return { outcome: 'over', error: undefined };
   const hands: Hands = { ...machine, margin_s };
   const { log } = machine;
@@ -121,12 +126,21 @@ async function act(
     const failure = failureOf(error);
     log.error({ stage, kind: decision.kind, reason, failure }, message);
     await noteFailure(machine, decision.stage, message);
+    const alarm = failure && alarms[failure];
+    if (alarm !== undefined)
+      return { outcome: 'over', error: undefined, alarm: { kind: 'alarm', reason: alarm, message } };
     return { outcome: 'over', error: message };
   }
 }
 
+/** Failures of sending that no other attempt heals: reasons of alarms. */
+const alarms: Readonly<Partial<Record<ContractFailure, string>>> = {
+  too_expensive: 'GasPriceTooHigh',
+  no_account: 'NoAccount',
+};
+
 /** What kind of failure of the contract, its node or the signer it was; undefined for any other. */
-function failureOf(error: unknown): string | undefined {
+function failureOf(error: unknown): ContractFailure | undefined {
   const cause = error instanceof ActError ? error.cause : error;
   return cause instanceof ContractError ? cause.kind : undefined;
 }

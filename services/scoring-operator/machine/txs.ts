@@ -1,5 +1,6 @@
 import type { Run, StageTx } from '../store/rows.js';
 import type { Hands } from './act.js';
+import { leastHeight } from './pin.js';
 import type { MinedTx, SendHooks } from './ports.js';
 
 /** How long txs that wait in a node's pool are waited for, and how often they are looked at. Milliseconds. */
@@ -10,11 +11,8 @@ const [patience_ms, look_ms] = [60_000, 1_000];
  *
  * @param already how many scores of the run the contract has before.
  */
-export function keepingTxs(
-  { store, clock, fault, onProgress }: Hands,
-  run: Run,
-  already = run.score_count,
-): SendHooks {
+export function keepingTxs(hands: Hands, run: Run, already = run.score_count): SendHooks {
+  const { store, clock, fault, onProgress } = hands;
   const open = new Map<string, StageTx>();
   let done = already;
   const mined = async (tx: MinedTx): Promise<void> => {
@@ -25,6 +23,7 @@ export function keepingTxs(
     await fault?.('tx_mined');
   };
   return {
+    leastHeight: () => leastHeight(hands),
     async onSigned(signed) {
       const now = clock.now();
       const tx: StageTx = {
@@ -57,11 +56,12 @@ export function keepingTxs(
 export async function settleTxs(hands: Hands, stage: bigint, signal?: AbortSignal): Promise<void> {
   const { store, sender, clock, log } = hands;
   const end = clock.now() + patience_ms;
+  const at_least = await leastHeight(hands, signal);
   for (const tx of (await store.txs(stage)).filter(({ state }) => state === 'signed')) {
-    let settled = await sender.settle(tx);
+    let settled = await sender.settle(tx, at_least);
     while (settled.kind === 'pending' && clock.now() < end && !signal?.aborted) {
       await clock.sleep(look_ms, signal);
-      settled = await sender.settle(tx);
+      settled = await sender.settle(tx, at_least);
     }
     if (settled.kind === 'pending') {
       log.warn(

@@ -1,5 +1,6 @@
 import type { ContractStage } from '../contract/contract.js';
 import type { ScoreWindow } from '../policy/result.js';
+import type { Finalization } from '../store/rows.js';
 import type { ChainFacts, WantedChain } from './chain.js';
 
 /** What the L1 says of the program. Times are unix seconds. */
@@ -13,6 +14,13 @@ export interface L1Stage {
   readonly l1_time: number;
   /** Whether that time has moved on since it was last looked at. */
   readonly is_moving: boolean;
+}
+
+/** Why there is nothing to go by. */
+export interface Unread {
+  readonly error: string;
+  /** One word, where it is another one than that it cannot be read. */
+  readonly reason?: 'L1Contradicts' | 'NodeBehind';
 }
 
 /** What the L1 has registered of this rollup. */
@@ -68,7 +76,7 @@ export type OpenWindow =
 export interface Observation {
   /** Unix seconds of this machine; never decides anything alone. */
   readonly now: number;
-  readonly l1: L1Stage | { readonly error: string };
+  readonly l1: L1Stage | Unread;
   readonly contract:
     | {
         readonly init_stage: bigint | undefined;
@@ -77,11 +85,15 @@ export interface Observation {
         readonly is_allowed: boolean;
         /** First stage of the contract, also of one that does not say it; undefined when it has none. */
         readonly first_stage?: bigint | undefined;
+        /** Block that all of it was read at. */
+        readonly height?: number | undefined;
       }
-    | { readonly error: string };
+    | Unread;
   /** Lowest height up to which every service that the policy reads has indexed, and that block's time. */
   readonly indexer: { readonly height: number; readonly time: number } | { readonly error: string };
   readonly runs: readonly KnownRun[];
+  /** Stages that our own tables say are finalized: by a run, or by the receipt of a tx. */
+  readonly finalized?: readonly Finalization[] | undefined;
   /** Which chain everything is of, and what was wanted. */
   readonly chain?: { readonly facts: ChainFacts; readonly wanted: WantedChain } | undefined;
   readonly registration?: Registration | undefined;

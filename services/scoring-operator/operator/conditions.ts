@@ -3,7 +3,7 @@ import { isOver, openStage } from '../machine/decide.js';
 import { describe } from '../machine/run.js';
 import { type Gate, type GateInput, isStale } from './gates.js';
 import type { JobSummary } from './jobs.js';
-import type { Look } from './look.js';
+import { gasTooDear, type Look } from './look.js';
 import { asReason, type Reason } from './reasons.js';
 import type { Condition, Phase } from './resource.js';
 import type { Waiting } from './waiting.js';
@@ -80,9 +80,9 @@ function fromLook(input: ConditionInput, judge: (look: Look) => Finding): Findin
 function chainReachable(input: ConditionInput): Finding {
   if (input.problem?.reason === 'Unreachable') return no('Unreachable', input.problem.message);
   return fromLook(input, ({ observation: { l1, contract, chain } }) => {
-    if ('error' in l1) return no('L1Unreadable', l1.error);
+    if ('error' in l1) return no(l1.reason ?? 'L1Unreadable', l1.error);
     if (!l1.is_moving) return no('L1StandsStill', 'the time of the L1 stands still');
-    if ('error' in contract) return no('ContractUnreadable', contract.error);
+    if ('error' in contract) return no(contract.reason ?? 'ContractUnreadable', contract.error);
     const doubt = chain && chainDoubt(chain.facts, chain.wanted);
     const answered = 'the L1 and the contract answer';
     return yes('Reachable', doubt === undefined ? answered : `${answered}; ${doubt}`);
@@ -119,6 +119,8 @@ function signerAuthorized(input: ConditionInput): Finding {
 function signerFunded(input: ConditionInput): Finding {
   return fromLook(input, ({ signer }) => {
     if ('error' in signer) return unknown('SignerUnreadable', signer.error);
+    const dear = gasTooDear(signer);
+    if (dear !== undefined) return no('GasPriceTooHigh', dear);
     if (signer.gas_price === 0n) return yes('GasIsFree', 'gas costs nothing on this rollup');
     return signer.balance > 0n
       ? yes('Funded', `the signer has ${signer.balance}`)
@@ -158,6 +160,8 @@ function degraded(input: ConditionInput): Finding {
     return yes('ChildConflict', `${conflicts.join(' and ')} belong to somebody else: rename or remove them`);
   if (refusal !== undefined) return yes('ChildRefused', refusal);
   if (look?.decision.kind === 'alarm') return yes(asReason(look.decision.reason), look.decision.message);
+  const dear = look && gasTooDear(look.signer);
+  if (dear !== undefined) return yes('GasPriceTooHigh', dear);
   if (waiting !== undefined) return yes(waiting.reason, waiting.message);
   for (const phase of ['score', 'finalize'] as const) {
     const { failures } = jobs[phase];

@@ -5,10 +5,11 @@ import { stopAll } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { ClientSecurity } from '../../common/rpc/transport.js';
+import { fetchHead } from '../contract/at-block.js';
 import { createScoreContract } from '../contract/client.js';
 import { fetchPrices, offerPrice } from '../contract/fees.js';
 import { openEvm } from '../contract/open.js';
-import { type EvmRpc, fetchBlockNumber, fromQuantity } from '../contract/rpc.js';
+import { type EvmRpc, fromQuantity } from '../contract/rpc.js';
 import { highestPrice } from '../contract/tx.js';
 import type { KubeApi } from '../kubernetes/api.js';
 import { decide } from '../machine/decide.js';
@@ -110,6 +111,7 @@ export function hashOfFile(file: Resolved['file'], signer: string): string {
   const {
     approval: _a,
     approved_stage: _b,
+    approved_list: _g,
     allow_empty: _c,
     stop_at_stage: _d,
     margin_seconds: _e,
@@ -174,7 +176,9 @@ export async function openEyes(
       ...(sight.clients === undefined ? {} : { clients: sight.clients }),
     });
     stops.push(opened.close);
-    const evm = await openEvm(sendingOf(program, signing), { log, metrics });
+    const sending = sendingOf(program, signing);
+    const { TX_MAX_GAS_PRICE } = sending;
+    const evm = await openEvm(sending, { log, metrics });
     stops.push(evm.close);
     const contract = createScoreContract({ rpc: evm.rpc, address: program.contract, from: signer });
     const { machine, source } = opened;
@@ -198,8 +202,8 @@ export async function openEyes(
           decision: decide(observation, rules),
           runs,
           txs: await txsOf(source, runs, known),
-          signer: await lookAtSigner(evm.rpc, signer),
-          rollup_height: await fetchBlockNumber(evm.rpc).catch(() => undefined),
+          signer: await lookAtSigner(evm.rpc, signer, TX_MAX_GAS_PRICE),
+          rollup_height: await fetchHead(evm.rpc).catch(() => undefined),
         };
       },
       close,
@@ -227,13 +231,17 @@ async function txsOf(
   return found;
 }
 
-async function lookAtSigner(rpc: EvmRpc, signer: string): Promise<SignerLook> {
+async function lookAtSigner(rpc: EvmRpc, signer: string, max_gas_price: bigint): Promise<SignerLook> {
   try {
     const [balance, prices] = await Promise.all([
       rpc.call('eth_getBalance', [signer, 'latest']),
       fetchPrices(rpc),
     ]);
-    return { balance: fromQuantity(balance, 'eth_getBalance'), gas_price: highestPrice(offerPrice(prices)) };
+    return {
+      balance: fromQuantity(balance, 'eth_getBalance'),
+      gas_price: highestPrice(offerPrice(prices)),
+      max_gas_price,
+    };
   } catch (error) {
     return { error: messageOf(error) };
   }

@@ -1,5 +1,5 @@
 import { describe } from '../machine/run.js';
-import type { Look, Seen } from './look.js';
+import { gasTooDear, type Look, type Seen } from './look.js';
 import { asReason, type Reason } from './reasons.js';
 import type { Phase, Spec } from './resource.js';
 
@@ -57,6 +57,8 @@ function finalizeGate({ look, isOutdated, spec, active, now }: GateInput): Gate 
     const { reason, message } = describe(decision);
     return closed(decision.kind === 'score' ? 'ScorePending' : asReason(reason), message);
   }
+  const dear = gasTooDear(look.signer);
+  if (dear !== undefined) return closed('GasPriceTooHigh', dear);
   if (active.score > 0) return closed('ScoreJobActive', 'a score Job still runs');
   const unconfirmed = confirmationsNeeded(look, spec, decision.stage);
   if (unconfirmed !== undefined) return closed('ConfirmationsNeeded', unconfirmed);

@@ -4,7 +4,12 @@ import type { Reason } from './reasons.js';
 
 /** What can be known of the signer without its key. Amounts in the rollup's smallest unit. */
 export type SignerLook =
-  | { readonly balance: bigint; readonly gas_price: bigint }
+  | {
+      readonly balance: bigint;
+      readonly gas_price: bigint;
+      /** Highest price that is ever offered; undefined for any. */
+      readonly max_gas_price?: bigint | undefined;
+    }
   | { readonly error: string };
 
 /** Everything that the operator knows of a program from one look. */
@@ -21,6 +26,14 @@ export interface Look {
   readonly signer: SignerLook;
   /** Height of the rollup; undefined when it could not be read. */
   readonly rollup_height: number | undefined;
+}
+
+/** That gas costs more than may be paid, in words; undefined when it does not, or that is not known. */
+export function gasTooDear(signer: SignerLook): string | undefined {
+  if ('error' in signer) return undefined;
+  const { gas_price, max_gas_price } = signer;
+  if (max_gas_price === undefined || gas_price <= max_gas_price) return undefined;
+  return `gas costs ${gas_price} wei, and at most ${max_gas_price} may be offered (rollup.max_gas_price, TX_MAX_GAS_PRICE): nothing is sent`;
 }
 
 /** Why there is no look. */

@@ -32,6 +32,8 @@ export function createOperatorMetrics({ registry }: Pick<Metrics, 'registry'>): 
   const overdue = gauge('stages_overdue', 'Stages that are over by the L1 and not finalized');
   const observed = gauge('observed_seconds', 'When the program was last looked at, unix seconds');
   const balance = gauge('signer_balance', "Balance of the signer in the rollup's smallest unit");
+  const price = gauge('gas_price', 'What is offered for gas now, in wei');
+  const highest = gauge('gas_price_limit', 'Highest price of gas that is ever offered, in wei');
   const jobFailures = new Counter({
     name: 'weft_vip_job_failures_total',
     help: 'Jobs that have failed',
@@ -48,7 +50,7 @@ export function createOperatorMetrics({ registry }: Pick<Metrics, 'registry'>): 
     new Counter({ name: `weft_operator_${name}`, help, labelNames: ['resource'], registers });
   const restarts = watches('watch_restarts_total', 'Watches that ended and were started again');
   const stalls = watches('watch_stalls_total', 'Watches that told nothing any more and were replaced');
-  const all = [current, scored, finalized, deadline, overdue, observed, balance];
+  const all = [current, scored, finalized, deadline, overdue, observed, balance, price, highest];
   return {
     leader: new Gauge({ name: 'weft_operator_leader', help: '1 while this process leads', registers }),
     reconcileSeconds: new Histogram({
@@ -75,7 +77,12 @@ export function createOperatorMetrics({ registry }: Pick<Metrics, 'registry'>): 
       if (look === undefined) return;
       observed.set(labels, Math.floor(look.at / 1000));
       const { l1, contract } = look.observation;
-      if (!('error' in look.signer)) balance.set(labels, Number(look.signer.balance));
+      if (!('error' in look.signer)) {
+        const { max_gas_price } = look.signer;
+        balance.set(labels, Number(look.signer.balance));
+        price.set(labels, Number(look.signer.gas_price));
+        set(highest, max_gas_price === undefined ? undefined : Number(max_gas_price));
+      }
       if ('error' in l1) return;
       deadline.set(labels, l1.stage_end_time - l1.l1_time);
       if ('error' in contract) return;

@@ -61,6 +61,8 @@ export interface RunSpec {
 export interface FinalizeSpec extends RunSpec {
   readonly approval: 'Automatic' | 'Manual';
   readonly approvedStage?: number;
+  /** Hash of the list of that stage, as its `resultHash` in the status. */
+  readonly approvedList?: string;
   /** A duration such as 1h30m. */
   readonly delayAfterStageEnd: string;
   readonly confirmations: number;
@@ -105,12 +107,17 @@ export interface Spec {
       readonly prefix: string;
       readonly chainId?: string;
       readonly standstillSeconds: number;
+      readonly agreeingUrls?: number;
+      readonly maxAheadSeconds?: number;
     };
     readonly rollup?: {
       readonly jsonRpcUrls: readonly string[];
       readonly restUrls?: readonly string[];
       readonly evmChainId?: number;
       readonly accountPrefix: string;
+      /** Wei, as texts. */
+      readonly maxGasPrice?: string;
+      readonly maxTxFee?: string;
     };
     readonly indexers?: Readonly<Partial<Record<'block' | 'tx' | 'nft' | 'richlist', string>>>;
   };

@@ -1,7 +1,6 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { readWrittenAccount } from './account.js';
 import type { Measure } from './facts.js';
-import { withoutKeys } from './mask.js';
 import { createTally } from './measure/tally.js';
 
 /** Mistakes that are listed one by one; of more only the number is told. */
@@ -16,6 +15,8 @@ export type CsvReading =
  * Reads lines of `address,score`. An optional first line `address,score`, empty lines and
  * lines that begin with # are left out; lines may end in CR LF, and spaces around the two
  * values do not matter. Scores are whole; those of 0 count for nothing. Pure.
+ *
+ * Mistakes say where and of what kind, and never what stands there: a source may be something else than a list.
  *
  * @param duplicates whether an account with several lines, in whatever spelling, is refused
  *   or has them added up.
@@ -41,12 +42,11 @@ export function parseCsv(text: string, duplicates: 'refuse' | 'sum', account_pre
     const [address = '', score = ''] = fields;
     const { account, mistake } = readWrittenAccount(address, account_prefix);
     if (fields.length !== 2) complain(`${fields.length} values instead of address,score`);
-    else if (mistake !== undefined) complain(`${shown(address)} is no address: ${mistake}`);
-    else if (!/^\d{1,78}$/.test(score)) complain(`${shown(score)} is no whole score`);
+    else if (mistake !== undefined) complain(`not an address: ${mistake}`);
+    else if (!/^\d{1,78}$/.test(score)) complain('the score is not a whole number');
     else {
       const before = seen.get(account);
-      if (before !== undefined && duplicates === 'refuse')
-        complain(`${shown(address)} is the account of line ${before}`);
+      if (before !== undefined && duplicates === 'refuse') complain(`the same account as in line ${before}`);
       seen.set(account, before ?? number);
       tally.add(account, BigInt(score));
     }
@@ -56,10 +56,4 @@ export function parseCsv(text: string, duplicates: 'refuse' | 'sum', account_pre
   return {
     mistakes: [...mistakes.slice(0, mistakesShown), ...(more > 0 ? [`and ${more} more mistakes`] : [])],
   };
-}
-
-/** A value in a message: a long one is cut, and what may be a key is left out. */
-function shown(text: string): string {
-  const safe = withoutKeys(text);
-  return JSON.stringify(safe.length > 60 ? `${safe.slice(0, 60)}...` : safe);
 }

@@ -3,10 +3,12 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { request } from 'undici';
 import { messageOf } from '../../common/errors.js';
+import { BodyTooLarge, readBody } from '../../common/http-body.js';
 import { createDispatcher } from '../../common/http-proxy.js';
 import { parseCsv } from './csv.js';
 import { ScoringError } from './errors.js';
 import type { Measure } from './facts.js';
+import { isMetadataHost, lookupElsewhere } from './metadata-hosts.js';
 import type { SourceRule } from './policy.js';
 
 /** A source that did not answer, or not well: it may the next time. */
@@ -52,15 +54,12 @@ function textOf(bytes: Buffer, complain: (what: string) => never): string {
 
 /** All bytes of a source, unless they are too many. */
 async function collect(rule: SourceRule, chunks: AsyncIterable<Buffer>): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    length += chunk.length;
-    if (length > rule.max_bytes)
-      throw new ScoringError(`${nameOf(rule)}: it is larger than max_bytes, which is ${rule.max_bytes}`);
-    parts.push(chunk);
+  try {
+    return await readBody(chunks, rule.max_bytes);
+  } catch (error) {
+    if (!(error instanceof BodyTooLarge)) throw error;
+    throw new ScoringError(`${nameOf(rule)}: it is larger than max_bytes, which is ${rule.max_bytes}`);
   }
-  return Buffer.concat(parts);
 }
 
 async function readFile(rule: SourceRule): Promise<Bytes> {
@@ -76,7 +75,12 @@ async function readFile(rule: SourceRule): Promise<Bytes> {
 async function readUrl(rule: SourceRule, signal: AbortSignal): Promise<Bytes> {
   const ended = AbortSignal.any([signal, AbortSignal.timeout(rule.timeout_ms)]);
   const fail = (why: string) => new SourceUnavailable(`${nameOf(rule)}: ${why}`);
-  const dispatcher = createDispatcher();
+  const refuse = () =>
+    new ScoringError(
+      `${nameOf(rule)}: its host is link-local or the metadata service of a cloud, which is never asked`,
+    );
+  if (isMetadataHost(new URL(rule.location).hostname)) throw refuse();
+  const dispatcher = createDispatcher({ connect: { lookup: lookupElsewhere(refuse) } });
   try {
     const headers = { accept: 'text/csv, text/plain;q=0.9, */*;q=0.1' };
     const response = await request(rule.location, { dispatcher, signal: ended, headers });
@@ -96,6 +100,15 @@ async function readUrl(rule: SourceRule, signal: AbortSignal): Promise<Bytes> {
   } finally {
     await dispatcher.destroy();
   }
+}
+
+/** What a person should know of a source that anybody on the way can change; undefined where nobody can unseen. */
+export function sourceDoubt({ is_url, location, sha256, name }: SourceRule): string | undefined {
+  if (!is_url || sha256 !== undefined) return undefined;
+  const { protocol, hostname } = new URL(location);
+  const isOwn = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  if (protocol !== 'http:' || isOwn) return undefined;
+  return `the source ${name} is read over http: without a sha256 in the policy: whoever is on the way can change scores unseen; use https: or say its sha256`;
 }
 
 const nameOf = ({ name, location }: SourceRule): string => `the source ${name} (${location})`;

@@ -23,11 +23,13 @@ export function loadSigning(env: Readonly<Record<string, string | undefined>>): 
 
 /** The settings that sending needs, with the URLs and the chain id of a program. */
 export function sendingOf(program: Program, signing: SigningConfig): SendingConfig {
-  const { json_rpc_urls, rest_urls, evm_chain_id } = program.rollup;
+  const { json_rpc_urls, rest_urls, evm_chain_id, max_gas_price, max_tx_fee } = program.rollup;
   return {
     ...signing,
     JSON_RPC_URL: json_rpc_urls,
     REST_URL: rest_urls,
+    TX_MAX_GAS_PRICE: max_gas_price ?? signing.TX_MAX_GAS_PRICE,
+    TX_MAX_FEE: max_tx_fee ?? signing.TX_MAX_FEE,
     EVM_CHAIN_ID: evm_chain_id === undefined ? signing.EVM_CHAIN_ID : BigInt(evm_chain_id),
   };
 }

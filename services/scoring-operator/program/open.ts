@@ -1,6 +1,7 @@
-import { answerBound, createEndpoints } from '../../common/chain/endpoints.js';
+import { setMaxListeners } from 'node:events';
+import { answerBound, createEndpoints, NodeError } from '../../common/chain/endpoints.js';
 import type { Database } from '../../common/clickhouse/database.js';
-import { messageOf } from '../../common/errors.js';
+import { messageOf, UserError } from '../../common/errors.js';
 import { BlockServiceClient } from '../../common/gen/indexer/block/v1/block.js';
 import { NftServiceClient } from '../../common/gen/indexer/nft/v1/nft.js';
 import { RichlistServiceClient } from '../../common/gen/indexer/richlist/v1/richlist.js';
@@ -20,6 +21,7 @@ import type { ContractReads, ScoreSender } from '../machine/ports.js';
 import type { Rules } from '../machine/rules.js';
 import type { Machine, Phases } from '../machine/run.js';
 import { ask, type FactClients } from '../policy/gather/clients.js';
+import { sourceDoubt } from '../policy/source.js';
 import type { Source } from '../store/read.js';
 import { openScoringStore } from '../store/store.js';
 import { createProgramFence } from '../tables.js';
@@ -78,6 +80,8 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
   const { signing, database, database_name, log, metrics, signal } = options;
   const stops: (() => Promise<unknown>)[] = [];
   const close = stopAll(stops);
+  // Every request and every wait that is under way listens to it.
+  if (signal !== undefined) setMaxListeners(0, signal);
   try {
     const tools = { log, metrics, signal };
     const sending = sendingOf(program, signing);
@@ -95,6 +99,10 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
         }),
       );
     const policy = await openPolicy(program, clients);
+    for (const rule of policy.policy.rules) {
+      const doubt = rule.kind === 'source' ? sourceDoubt(rule) : undefined;
+      if (doubt !== undefined) log.warn(doubt);
+    }
     const shared = {
       ...{ log, metrics, service: 'scoring', bound: answerBound(signing) },
       ...{ timeout_ms: signing.NODE_TIMEOUT_MS, connections: 4 },
@@ -105,6 +113,8 @@ export async function openProgram(program: Program, options: OpenOptions): Promi
       module: program.l1.module,
       chain_id: program.l1.chain_id,
       standstill_ms: program.l1.standstill_seconds * 1_000,
+      agreeing: program.l1.agreeing_urls,
+      max_ahead_ms: program.l1.max_ahead_seconds * 1_000,
       again_ms,
     });
     stops.push(() => l1.close());
@@ -204,7 +214,7 @@ async function openReadOnly(
   const contract = createScoreContract({ rpc, address: program.contract, from: `0x${'0'.repeat(40)}` });
   const refuse = (): Promise<never> => Promise.reject(new Error('there is no signer: nothing can be sent'));
   return {
-    contract: { ...contract, isAllowed: async () => true },
+    contract: { ...contract, at: (height) => ({ ...contract.at(height), isAllowed: async () => true }) },
     sender: { sendScores: refuse, finalize: refuse, settle: refuse },
     chain_id,
     chainIds,
@@ -222,9 +232,13 @@ function connectAll({ indexers }: Program, security?: ClientSecurity): FactClien
   };
 }
 
-/** The bridge to compare the registration of; undefined when nothing is to be compared. */
-async function bridgeOf(
-  { bridge_id, rollup }: Program,
+/**
+ * The bridge to compare the registration of; undefined when nothing is to be compared.
+ *
+ * @throws UserError where the rollup has none.
+ */
+export async function bridgeOf(
+  { bridge_id, rollup }: Pick<Program, 'bridge_id' | 'rollup'>,
   shared: Parameters<typeof createEndpoints>[2],
   signal?: AbortSignal,
 ): Promise<bigint | undefined> {
@@ -233,6 +247,13 @@ async function bridgeOf(
   const rest = createEndpoints('rest', rollup.rest_urls, shared);
   try {
     return await fetchBridgeId(rest, { signal });
+  } catch (error) {
+    // Whoever has no bridge does not get one by waiting.
+    if (!(error instanceof NodeError) || !/HTTP (404|501)\b|not found/i.test(error.message)) throw error;
+    throw new UserError(
+      `the rollup's REST API knows no bridge (${error.message}): say bridge_id in the program, the number of the rollup's bridge on the L1, or none to compare nothing`,
+      { cause: error },
+    );
   } finally {
     await rest.close();
   }

@@ -17,6 +17,9 @@ export interface Program {
     /** '' for any. */
     readonly chain_id: string;
     readonly standstill_seconds: number;
+    /** How many URLs have to say the same. */
+    readonly agreeing_urls: number;
+    readonly max_ahead_seconds: number;
   };
   readonly rollup: {
     readonly json_rpc_urls: readonly string[];
@@ -26,6 +29,9 @@ export interface Program {
     /** undefined: the one that follows from the rollup's chain id. */
     readonly evm_chain_id: number | undefined;
     readonly account_prefix: string;
+    /** Wei; undefined: TX_MAX_GAS_PRICE and TX_MAX_FEE. */
+    readonly max_gas_price: bigint | undefined;
+    readonly max_tx_fee: bigint | undefined;
   };
   /** gRPC addresses. */
   readonly indexers: Readonly<Record<'block' | 'tx' | 'nft' | 'richlist', string>>;
@@ -106,7 +112,7 @@ export function programOf(value: unknown, from: string, folder: string): Program
   const misfits = validate(copy) ? [] : (validate.errors ?? []).map(inWords);
   if (misfits.length > 0) throw mistakesIn(from, [...new Set(misfits)]);
   const program = copy as ProgramJson;
-  const mistakes = windowMistakes(program.windows ?? []);
+  const mistakes = [...windowMistakes(program.windows ?? []), ...agreementMistakes(program.l1)];
   if (mistakes.length > 0) throw mistakesIn(from, mistakes);
   return withTypes(program, folder);
 }
@@ -127,6 +133,16 @@ function windowMistakes(windows: NonNullable<ProgramJson['windows']>): string[] 
     return mistakes;
   });
 }
+
+function agreementMistakes({ urls, agreeing_urls = 1 }: ProgramJson['l1']): string[] {
+  const count = distinct(urls).length;
+  return agreeing_urls <= count
+    ? []
+    : [`l1.agreeing_urls: must not be more than the number of different l1.urls, which is ${count}`];
+}
+
+/** URLs, each once: one that is there twice would agree with itself. */
+const distinct = (urls: readonly string[]): string[] => [...new Set(urls.map(withoutSlash))];
 
 const mistakesIn = (from: string, mistakes: readonly string[]): UserError =>
   new UserError(
@@ -162,6 +178,8 @@ interface ProgramJson {
     readonly prefix: string;
     readonly chain_id?: string;
     readonly standstill_seconds: number;
+    readonly agreeing_urls?: number;
+    readonly max_ahead_seconds: number;
   };
   readonly rollup: {
     readonly json_rpc_urls: string[];
@@ -169,6 +187,8 @@ interface ProgramJson {
     readonly chain_id?: string;
     readonly evm_chain_id?: number;
     readonly account_prefix: string;
+    readonly max_gas_price?: string;
+    readonly max_tx_fee?: string;
   };
   readonly indexers?: Partial<Record<'block' | 'tx' | 'nft' | 'richlist', string>>;
   readonly bridge_id: number | 'auto' | 'none';
@@ -177,6 +197,7 @@ interface ProgramJson {
   readonly policy: string | Record<string, unknown>;
   readonly approval: 'Automatic' | 'Manual';
   readonly approved_stage?: number;
+  readonly approved_list?: string;
   readonly allow_empty: number[];
   readonly start_stage?: number;
   readonly stop_at_stage?: number;
@@ -188,15 +209,19 @@ interface ProgramJson {
 
 function withTypes(json: ProgramJson, folder: string): Program {
   const { l1, rollup, indexers = {} } = json;
+  const wei = (value: string | undefined): bigint | undefined =>
+    value === undefined ? undefined : BigInt(value);
   const stage = (value: number | undefined): bigint | undefined =>
     value === undefined ? undefined : BigInt(value);
   return {
     name: json.name ?? json.contract,
     l1: {
-      urls: l1.urls.map(withoutSlash),
+      urls: distinct(l1.urls),
       module: { address: l1.module, name: l1.module_name, prefix: l1.prefix },
       chain_id: l1.chain_id ?? '',
       standstill_seconds: l1.standstill_seconds,
+      agreeing_urls: l1.agreeing_urls ?? Math.min(2, distinct(l1.urls).length),
+      max_ahead_seconds: l1.max_ahead_seconds,
     },
     rollup: {
       json_rpc_urls: rollup.json_rpc_urls.map(withoutSlash),
@@ -204,6 +229,8 @@ function withTypes(json: ProgramJson, folder: string): Program {
       chain_id: rollup.chain_id ?? '',
       evm_chain_id: rollup.evm_chain_id,
       account_prefix: rollup.account_prefix,
+      max_gas_price: wei(rollup.max_gas_price),
+      max_tx_fee: wei(rollup.max_tx_fee),
     },
     indexers: {
       block: indexers.block ?? '127.0.0.1:7001',
@@ -218,6 +245,7 @@ function withTypes(json: ProgramJson, folder: string): Program {
       margin_s: json.margin_seconds,
       approval: json.approval,
       approved_stage: stage(json.approved_stage),
+      approved_list: json.approved_list,
       allow_empty: json.allow_empty.map(BigInt),
       stop_at_stage: stage(json.stop_at_stage),
       vip_version: stage(json.vip_version),

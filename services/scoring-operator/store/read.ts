@@ -1,6 +1,6 @@
 import type { Call, Database } from '../../common/clickhouse/database.js';
 import type { Score } from '../policy/result.js';
-import type { Check, LoggedDecision, Run, RunCounts, SeenStage, StageTx } from './rows.js';
+import type { Check, Finalization, LoggedDecision, Run, RunCounts, SeenStage, StageTx } from './rows.js';
 
 /** Tables of one program. */
 export interface Source {
@@ -169,6 +169,36 @@ export async function readTxs(source: Source, stage: bigint, call: Call = {}): P
     call,
   );
   return found.map((row) => ({ ...row, stage: BigInt(row.stage), gas_used: BigInt(row.gas_used) }));
+}
+
+/** Stages that a run or the receipt of a tx says are finalized, ascending. */
+export async function readFinalizations(source: Source, call: Call = {}): Promise<Finalization[]> {
+  const found = await readRows<Texts<Finalization>>(
+    source,
+    'finalizations',
+    `SELECT toString(finalized) AS stage, max(hash) AS tx_hash, max(block) AS height FROM (
+       SELECT stage AS finalized, '' AS hash, toUInt64(0) AS block FROM ${source.database_name}.runs FINAL
+       WHERE program = {program:String} AND is_finalized
+       UNION ALL
+       SELECT stage AS finalized, tx_hash AS hash, txs.height AS block FROM ${source.database_name}.txs FINAL
+       WHERE program = {program:String} AND purpose = 'finalize' AND state = 'mined')
+     GROUP BY finalized ORDER BY finalized`,
+    {},
+    call,
+  );
+  return found.map((row) => ({ ...row, stage: BigInt(row.stage) }));
+}
+
+/** Highest block of the receipts of any stage; 0 for none. */
+export async function readLeastHeight(source: Source, call: Call = {}): Promise<number> {
+  const [row] = await readRows<{ least: number }>(
+    source,
+    'least_height',
+    `SELECT max(height) AS least FROM ${source.database_name}.txs FINAL WHERE program = {program:String}`,
+    {},
+    call,
+  );
+  return Number(row?.least ?? 0);
 }
 
 /** The checks of a stage in the order they were made. */

@@ -53,6 +53,14 @@ export interface StageTx {
   readonly updated_at: number;
 }
 
+/** A stage that is finalized. */
+export interface Finalization {
+  readonly stage: bigint;
+  /** Of the tx that finalized it, and of its block; '' and 0 where somebody else did, or that is not known. */
+  readonly tx_hash: string;
+  readonly height: number;
+}
+
 /** What was compared after sending. */
 export interface Check {
   readonly stage: bigint;

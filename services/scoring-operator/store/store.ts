@@ -10,13 +10,15 @@ import { measuredRows, measureRows } from './facts.js';
 import {
   readAddressScore,
   readDecisions,
+  readFinalizations,
+  readLeastHeight,
   readList,
   readRuns,
   readSeenStages,
   readTxs,
   readVersion,
 } from './read.js';
-import type { Check, LoggedDecision, Run, SeenStage, StageTx } from './rows.js';
+import type { Check, Finalization, LoggedDecision, Run, SeenStage, StageTx } from './rows.js';
 
 /** Where the machine keeps what it knows and what it has done, for one program. */
 export interface ScoringStore {
@@ -38,6 +40,10 @@ export interface ScoringStore {
   /** The score of an address in a list, or undefined. */
   addressScore(stage: bigint, list_hash: string, address: string): Promise<Score | undefined>;
   txs(stage: bigint): Promise<StageTx[]>;
+  /** Stages that are finalized, by a run or by the receipt of a tx, ascending. */
+  finalizations(): Promise<Finalization[]>;
+  /** Highest block of any receipt; 0 for none. */
+  leastHeight(): Promise<number>;
   saveTx(tx: StageTx): Promise<void>;
   saveChecks(checks: readonly Check[]): Promise<void>;
   logDecision(decision: LoggedDecision): Promise<void>;
@@ -123,6 +129,8 @@ export async function openScoringStore(
     },
     addressScore: (stage, list_hash, address) => readAddressScore(source, stage, list_hash, address),
     txs: (stage) => readTxs(source, stage),
+    finalizations: () => readFinalizations(source),
+    leastHeight: () => readLeastHeight(source),
     saveTx: (tx) => write('txs', [tx]),
     saveChecks: (checks) => write('checks', checks),
     logDecision: (decision) => write('decisions', [decision]),

@@ -1,11 +1,15 @@
+import { NodeError } from '../../../services/common/chain/endpoints.js';
 import { createLog } from '../../../services/common/log.js';
+import { createMetrics } from '../../../services/common/metrics.js';
+import { type Clock, createL1Client } from '../../../services/scoring-operator/l1/client.js';
+import type { L1Node } from '../../../services/scoring-operator/l1/node.js';
 import type { Computed, ScoreSender, SendHooks } from '../../../services/scoring-operator/machine/ports.js';
 import type { Machine } from '../../../services/scoring-operator/machine/run.js';
 import type { Score, ScoreList, ScoreWindow } from '../../../services/scoring-operator/policy/result.js';
 import type { SeenStage } from '../../../services/scoring-operator/store/rows.js';
 import type { Random } from '../random.js';
 import { type MemoryTables, memoryStore } from './store.js';
-import type { World, WorldTx } from './world.js';
+import type { World, WorldState, WorldTx } from './world.js';
 
 /** What the process that was killed sees: nothing any more. */
 export class Killed extends Error {}
@@ -76,6 +80,25 @@ export function processOver(
       return answer();
     });
 
+  /** The newest block of a replica that has reached a block: load balancers pick one for each request. */
+  const head = (at_least: number): Promise<number> =>
+    asking(() => {
+      const height = world.replica();
+      return height >= at_least ? height : undefined;
+    });
+  /** The contract at a block, of a replica that has it. */
+  const stateAt = <T>(height: number, answer: (state: WorldState) => T): Promise<T> =>
+    asking(() => (world.replica() >= height ? { value: answer(world.at(height)) } : undefined)).then(
+      ({ value }) => value,
+    );
+  const asking = async <T>(answer: () => T | undefined): Promise<T> => {
+    for (let tries = 0; tries < 6; tries++) {
+      const found = await readable(answer);
+      if (found !== undefined) return found;
+    }
+    throw new NodeError('behind', 'the node does not have the block');
+  };
+
   const awaitReceipt = async (tx: WorldTx, hooks: SendHooks): Promise<void> => {
     for (let looks = 0; tx.state === 'pooled'; looks++) {
       if (looks > 20) throw new Error('no receipt came');
@@ -84,7 +107,7 @@ export function processOver(
     }
     if (tx.state === 'dropped') throw new Error('the tx is gone');
     const is_success = tx.state === 'mined';
-    await hooks.onMined({ tx_hash: tx.hash, height: 1, gas_used: 1n, is_success, error: tx.error });
+    await hooks.onMined({ tx_hash: tx.hash, height: tx.height, gas_used: 1n, is_success, error: tx.error });
     if (!is_success) throw new Error(tx.error);
   };
   const send = async (
@@ -92,8 +115,9 @@ export function processOver(
     nonce: number,
     scores: readonly Score[] | undefined,
     hooks: SendHooks,
-  ): Promise<void> => {
-    const tx: WorldTx = { hash: `0x${++hashes}`, nonce, stage, scores, state: 'pooled', error: '' };
+  ): Promise<WorldTx> => {
+    const hash = `0x${++hashes}`;
+    const tx: WorldTx = { hash, nonce, stage, scores, state: 'pooled', error: '', height: 0 };
     const purpose = scores === undefined ? 'finalize' : 'update';
     await hooks.onSigned({
       tx_hash: tx.hash,
@@ -108,35 +132,87 @@ export function processOver(
     if (once(hardship.lostReplyOneIn)) throw new Error('the reply is lost');
     await step();
     await awaitReceipt(tx, hooks);
+    return tx;
   };
   const sender: ScoreSender = {
     async sendScores(stage, scores, hooks) {
       for (let at = 0; at < scores.length; at += 2) {
-        const nonce = await readable(() => world.mined + world.pool.length);
+        const height = await head(await hooks.leastHeight());
+        const nonce = await stateAt(height, ({ mined }) => mined + world.pool.length);
         await send(stage, nonce, scores.slice(at, at + 2), hooks);
       }
     },
     async finalize(stage, guard, hooks) {
-      const nonce = await readable(() => world.mined);
-      await guard();
-      await send(stage, nonce, undefined, hooks);
-      return { tx_hash: '', height: 1, gas_used: 1n, is_success: true, error: '' };
+      const height = await head(await hooks.leastHeight());
+      const nonce = await stateAt(height, ({ mined }) => mined);
+      await guard(height);
+      const tx = await send(stage, nonce, undefined, hooks);
+      return { tx_hash: tx.hash, height: tx.height, gas_used: 1n, is_success: true, error: '' };
     },
-    settle: ({ tx_hash, nonce }) =>
-      readable(() => {
-        const tx = world.txs.get(tx_hash);
-        if (tx === undefined || tx.state === 'dropped')
-          return { kind: nonce < world.mined ? ('replaced' as const) : ('unknown' as const) };
-        if (tx.state === 'pooled') {
-          if (random.oneIn(2)) world.mine();
-          return { kind: 'pending' as const };
-        }
+    async settle({ tx_hash, nonce }, at_least = 0) {
+      const height = await head(at_least);
+      const tx = world.txs.get(tx_hash);
+      if (tx !== undefined && tx.height > 0 && tx.height <= height) {
         const is_success = tx.state === 'mined';
         return {
-          kind: 'mined' as const,
-          tx: { tx_hash, height: 1, gas_used: 1n, is_success, error: tx.error },
+          kind: 'mined',
+          tx: { tx_hash, height: tx.height, gas_used: 1n, is_success, error: tx.error },
         };
-      }),
+      }
+      const mined = await stateAt(height, (state) => state.mined);
+      if (tx?.state === 'pooled') {
+        if (random.oneIn(2)) world.mine();
+        return { kind: 'pending' };
+      }
+      return { kind: nonce < mined ? 'replaced' : 'unknown' };
+    },
+  };
+
+  const clock: Clock = {
+    now: () => world.time_s * 1000,
+    async sleep(ms) {
+      world.pass(Math.ceil(ms / 1000));
+      await step();
+    },
+  };
+  /** One node of the L1; any may fail, and the first one may lie. */
+  const l1Node = (node: number): L1Node => {
+    const answer = <T>(said: () => T): Promise<T> =>
+      ask(() => {
+        if (world.l1Faults.isDown) throw new Error('connection refused');
+        return said();
+      });
+    return {
+      host: `l1-${node}`,
+      look: () =>
+        answer(() => {
+          const seen = world.l1Says(node);
+          return {
+            stage: seen.stage,
+            stage_start_time: seen.start,
+            stage_end_time: seen.end,
+            stage_interval: seen.interval,
+            challenge_period: 100,
+            l1_time: seen.time,
+          };
+        }),
+      registration: () =>
+        answer(() => {
+          const own = world.registration;
+          return (
+            own && {
+              bridge_id: 1n,
+              version: 1n,
+              init_stage: own.init_stage,
+              operator_addr: '',
+              vip_l2_score_contract: own.isOurs ? `0x${'1'.repeat(40)}` : `0x${'2'.repeat(40)}`,
+            }
+          );
+        }),
+      stageTimes: (stage) => answer(() => world.l1TimesOf(node, stage)),
+      submitted: async () => ({ last_submitted_stage: 0n, total_l2_scores: undefined }),
+      close: async () => {},
+    };
   };
 
   return {
@@ -150,66 +226,41 @@ export function processOver(
       compute: (window) =>
         ask(() => computed(world.scoresOf(window), window, world.hashOf(window.to_height))),
     },
-    clock: {
-      now: () => world.time_s * 1000,
-      async sleep(ms) {
-        world.pass(Math.ceil(ms / 1000));
-        await step();
+    clock,
+    l1: createL1Client(
+      {
+        urls: [],
+        module: { address: '0x1', name: 'vip', prefix: 'initia' },
+        chain_id: '',
+        log,
+        metrics: createMetrics(),
+        timeout_ms: 1_000,
+        connections: 1,
+        agreeing: 2,
+        max_ahead_ms: 120_000,
+        standstill_ms: 60_000,
+        again_ms: 1_000,
+        clock,
       },
-    },
-    l1: {
-      async look() {
-        await step();
-        const { isDown, isStanding, lag } = world.l1Faults;
-        if (isDown || once(hardship.failOneIn)) return { error: 'connection refused' };
-        const state = world.l1History.at(-1 - lag) ?? world.l1;
-        const seen = lag > 0 ? state : world.l1;
-        return {
-          stage: seen.stage,
-          stage_start_time: seen.start,
-          stage_end_time: seen.end,
-          stage_interval: seen.interval,
-          challenge_period: 100,
-          l1_time: seen.time,
-          is_moving: !isStanding,
-        };
-      },
-      registration: () =>
-        ask(() => {
-          if (world.l1Faults.isDown) throw new Error('connection refused');
-          const own = world.registration;
-          return (
-            own && {
-              bridge_id: 1n,
-              version: 1n,
-              init_stage: own.init_stage,
-              operator_addr: '',
-              vip_l2_score_contract: own.isOurs ? `0x${'1'.repeat(40)}` : `0x${'2'.repeat(40)}`,
-            }
-          );
-        }),
-      stageTimes: (stage) =>
-        ask(() => {
-          if (world.l1Faults.isDown) throw new Error('connection refused');
-          const times = world.saysTimes ? world.truth.get(stage) : undefined;
-          return times && { start_time: times.start, end_time: times.end };
-        }),
-      submitted: async () => ({ last_submitted_stage: 0n, total_l2_scores: undefined }),
-      close: async () => {},
-    },
+      [0, 1, 2].map(l1Node),
+    ),
     contract: {
       address: `0x${'1'.repeat(40)}`,
-      initStage: () => readable(() => (world.kind === 'oldest' ? undefined : world.initStage)),
-      stage: (stage) =>
-        readable(() => {
-          const own = world.stages.get(stage);
-          return own && { stage, total_score: own.total, is_finalized: own.is_finalized };
-        }),
-      isAllowed: () => readable(() => world.isAllowed),
-      scores: (stage) =>
-        readable(() =>
-          [...(world.stages.get(stage)?.scores ?? [])].map(([address, amount]) => ({ address, amount })),
-        ),
+      head,
+      at: (height) => ({
+        height,
+        initStage: () => stateAt(height, () => (world.kind === 'oldest' ? undefined : world.initStage)),
+        stage: (stage) =>
+          stateAt(height, ({ stages }) => {
+            const own = stages.get(stage);
+            return own && { stage, total_score: own.total, is_finalized: own.is_finalized };
+          }),
+        isAllowed: () => stateAt(height, () => world.isAllowed),
+        scores: (stage) =>
+          stateAt(height, ({ stages }) =>
+            [...(stages.get(stage)?.scores ?? [])].map(([address, amount]) => ({ address, amount })),
+          ),
+      }),
     },
     chain: {
       wanted: { chain_id: '', evm_chain_id: 7n },

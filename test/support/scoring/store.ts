@@ -60,6 +60,18 @@ export function memoryStore(tables: MemoryTables, step: () => Promise<void>): Sc
         tables.lists.get(`${stage} ${hash}`)?.scores.find((score: Score) => score.address === address),
       ),
     txs: (stage) => after(() => [...tables.txs.values()].filter((tx) => tx.stage === stage)),
+    finalizations: () =>
+      after(() => {
+        const runs = [...tables.runs.values()].filter(({ is_finalized }) => is_finalized);
+        const txs = [...tables.txs.values()].filter(
+          ({ purpose, state }) => purpose === 'finalize' && state === 'mined',
+        );
+        return byStage([
+          ...txs.map(({ stage, tx_hash, height }) => ({ stage, tx_hash, height })),
+          ...runs.map(({ stage }) => ({ stage, tx_hash: '', height: 0 })),
+        ]);
+      }),
+    leastHeight: () => after(() => Math.max(0, ...[...tables.txs.values()].map(({ height }) => height))),
     saveTx: (tx) => after(() => void tables.txs.set(tx.tx_hash, tx)),
     saveChecks: (checks) => after(() => void tables.checks.push(...checks)),
     logDecision: (decision) => after(() => void tables.decisions.push(decision)),

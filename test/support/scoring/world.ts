@@ -15,9 +15,22 @@ export interface WorldTx {
   readonly scores: readonly Score[] | undefined;
   state: 'pooled' | 'mined' | 'failed' | 'dropped';
   error: string;
+  /** Block that it is in; 0 while it is in none. */
+  height: number;
 }
 
-interface WorldStage {
+/** The contract and the account as they were after a block. */
+export interface WorldState {
+  readonly height: number;
+  readonly stages: ReadonlyMap<bigint, WorldStage>;
+  /** Txs of the account that were mined. */
+  readonly mined: number;
+}
+
+/** How one of the nodes of the L1 lies. */
+export type L1Lie = 'next stage' | 'cut stage' | 'far future' | 'drift';
+
+export interface WorldStage {
   readonly scores: Map<string, bigint>;
   total: bigint;
   is_finalized: boolean;
@@ -53,6 +66,16 @@ export class World {
   rules: Rules;
   indexLag_s = 0;
   l1Faults = { isDown: false, isStanding: false, lag: 0 };
+  /** What one of the L1's three nodes says that is not so. */
+  l1Lie: L1Lie | undefined;
+  /** Whether the L1's URLs are load balancers before nodes of which some are some blocks late. */
+  isL1Balanced = false;
+  /** Blocks at which replicas behind the JSON-RPC URL got stuck; beside them one is always up to date. */
+  stuck: number[] = [];
+  /** Seconds that some replicas of the index are behind the others. */
+  indexReplicaLag_s = 0;
+  /** Stages of which rows were lost. */
+  readonly lost = new Set<bigint>();
   contractDown = false;
   isAllowed = true;
   /** Whether the node is one of another chain. */
@@ -82,7 +105,39 @@ export class World {
       const end = start - Number(l1Stage - stage - 1n) * interval;
       this.truth.set(stage, { start: end - interval, end });
     }
+    this.time_s = this.l1.time;
     if (kind !== 'oldest') this.open(initStage);
+    this.commit();
+  }
+
+  private readonly states: WorldState[] = [];
+
+  /** A block with what has changed. */
+  private commit(): void {
+    const stages = new Map(
+      [...this.stages].map(([stage, own]) => [stage, { ...own, scores: new Map(own.scores) }]),
+    );
+    this.states.push({ height: this.newest() + 1, stages, mined: this.mined });
+  }
+
+  /** Number of the rollup's newest block: the index is never past it. */
+  newest(): number {
+    return Math.max(this.states.at(-1)?.height ?? 0, Math.floor(this.l1.time / blockTime_s));
+  }
+
+  /** The contract as it was after a block. */
+  at(height: number): WorldState {
+    return this.states.findLast((state) => state.height <= height) ?? this.states[0]!;
+  }
+
+  /** Newest block of whichever replica answers. */
+  replica(): number {
+    return this.random.pick([this.newest(), ...this.stuck]);
+  }
+
+  /** One more replica gets stuck where it is. */
+  getStuck(): void {
+    this.stuck.push(this.newest());
   }
 
   private open(stage: bigint): WorldStage {
@@ -98,8 +153,8 @@ export class World {
     if (!this.l1Faults.isStanding) this.l1.time += seconds;
     this.time_s += seconds;
   }
-  /** The rollup's own time: it does not stop with the L1. */
-  time_s = 0;
+  /** The rollup's own time, which is also that of this machine: it does not stop with the L1. */
+  time_s: number;
 
   /** What somebody does on the L1 once a stage has ended. */
   nextStage(interval = this.l1.interval): void {
@@ -132,8 +187,9 @@ export class World {
     };
   }
 
-  indexHead(): { height: number; time: number } {
-    const time = this.l1.time - this.indexLag_s;
+  /** What whichever replica of the index answers has reached. */
+  indexHead(lag_s = this.random.pick([0, this.indexReplicaLag_s])): { height: number; time: number } {
+    const time = this.l1.time - this.indexLag_s - lag_s;
     const height = Math.floor(time / blockTime_s);
     return { height, time: height * blockTime_s };
   }
@@ -143,7 +199,7 @@ export class World {
 
   /** The rollup is rolled back by so many blocks; those that come instead are there at once. */
   rollback(blocks: number): void {
-    this.forks.push(this.indexHead().height - blocks);
+    this.forks.push(this.indexHead(0).height - blocks);
   }
 
   private branchOf(height: number): number {
@@ -177,14 +233,50 @@ export class World {
   }
 
   broadcast(tx: WorldTx): void {
-    if (this.l1Faults.isDown || this.l1Faults.isStanding)
+    // Of nodes that are late, time moves until they have caught up, also while the L1 stands still.
+    const isLate = this.isL1Balanced || this.l1Faults.lag > 0;
+    if (this.l1Faults.isDown || (this.l1Faults.isStanding && !isLate))
       this.violations.push(`stage ${tx.stage}: sent while the L1 could not be read`);
     if (this.isOtherChain) this.violations.push(`stage ${tx.stage}: sent to another chain`);
+    if (this.replica() < this.newest()) {
+      // A stuck replica takes it, and nobody else ever sees it.
+      tx.state = 'dropped';
+      this.txs.set(tx.hash, tx);
+      return;
+    }
     if (tx.nonce < this.mined) throw new Error('nonce too low');
     if (this.pool.some((other) => other.nonce === tx.nonce))
       throw new Error('replacement transaction underpriced');
     this.pool.push(tx);
     this.txs.set(tx.hash, tx);
+  }
+
+  /** What one of the L1's nodes says: the truth, or what it knows of it, or a lie. */
+  l1Says(node: number): L1State {
+    const late = this.isL1Balanced && this.random.oneIn(3) ? this.random.integer(3) : 0;
+    const lag = Math.max(this.l1Faults.lag, late);
+    const state = lag > 0 ? (this.l1History.at(-1 - lag) ?? this.l1) : this.l1;
+    if (node !== 0) return { ...state };
+    switch (this.l1Lie) {
+      case 'next stage':
+        return { ...state, stage: state.stage + 1n, start: state.time - 5, end: state.time + 5_000 };
+      case 'cut stage':
+        return { ...state, start: Math.min(state.start, state.time - 700), end: state.time - 600 };
+      case 'far future':
+        return { ...state, time: state.time + 1_000_000_000 };
+      case 'drift':
+        return { ...state, time: state.time + 100 };
+      default:
+        return { ...state };
+    }
+  }
+
+  /** When a stage was, as one of the L1's nodes says it. */
+  l1TimesOf(node: number, stage: bigint): { start_time: number; end_time: number } | undefined {
+    const times = this.saysTimes ? this.truth.get(stage) : undefined;
+    if (times === undefined) return undefined;
+    const isLie = node === 0 && (this.l1Lie === 'cut stage' || this.l1Lie === 'next stage');
+    return { start_time: times.start, end_time: isLie ? times.end - 300 : times.end };
   }
 
   /** Mines what can be mined. */
@@ -202,6 +294,8 @@ export class World {
         tx!.state = 'failed';
         tx!.error = (error as Error).message;
       }
+      this.commit();
+      tx!.height = this.newest();
     }
   }
 
@@ -211,6 +305,20 @@ export class World {
     if (open === undefined || this.pool.length > 0) return;
     const address = `0x${this.random.integer(9).toString().repeat(40)}`;
     this.update(open, [{ address, amount: BigInt(this.random.integer(100)) }]);
+    this.commit();
+  }
+
+  /** Somebody else with a right to writes scores at once. */
+  writeAsSomebodyElse(stage: bigint, scores: readonly Score[]): void {
+    this.update(stage, scores);
+    this.commit();
+  }
+
+  /** Somebody else finalizes a stage, which nobody judges. */
+  finalizeAsSomebodyElse(stage: bigint): void {
+    this.stages.get(stage)!.is_finalized = true;
+    this.open(stage + 1n);
+    this.commit();
   }
 
   /** The node forgets what waits: a restart without its pool. */
@@ -258,6 +366,8 @@ export class World {
     if (own.total !== expected?.total) wrong('its total is not that of the policy');
     if (found.length === 0 && !rules.allow_empty.includes(stage)) wrong('empty without anybody saying so');
     if (rules.approval === 'Manual' && (rules.approved_stage ?? 0n) < stage) wrong('not approved');
+    if (rules.approval === 'Manual' && rules.approved_list !== expected?.hash)
+      wrong('another list is approved');
     if (rules.stop_at_stage !== undefined && stage > rules.stop_at_stage) wrong('beyond the last one wanted');
     if (this.registration && (!this.registration.isOurs || this.initStage > this.registration.init_stage))
       wrong('another contract is registered');

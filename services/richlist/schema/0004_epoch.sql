@@ -10,6 +10,7 @@
 {{add denoms epoch UInt64}}
 {{add checks epoch UInt64}}
 {{add cuts epoch UInt64}}
+{{add drifting epoch UInt64}}
 
 -- Where a cut ends: see services/common/cuts.ts.
 {{add cuts height UInt64}}
