@@ -4,7 +4,9 @@ import {
   chainSettings,
   logSettings,
   nodeSettings,
+  pageSettings,
   programSettings,
+  requestSettings,
   serverSettings,
   tableSettings,
 } from '../common/settings.js';
@@ -58,6 +60,8 @@ export const blockSettings = {
   ...nodeSettings,
   ...proxySettings,
   ...serverSettings,
+  ...requestSettings,
+  ...pageSettings,
   ...blockOwnSettings,
   ROLE: {
     doc: 'What this process does: ingest (follow the chain; one process), serve (answer calls; any number) or all.',

@@ -8,7 +8,7 @@ function world() {
   const log: Priority[] = [];
   const spent: Record<Priority, number> = { read: 0, write: 0, background: 0 };
   const use = (priority: Priority, takes: number): Promise<void> =>
-    turns.take(priority, async () => {
+    turns.take({ priority }, async () => {
       log.push(priority);
       time += takes;
       spent[priority] += takes;
@@ -78,11 +78,11 @@ describe('turns at the engine', () => {
 
   it('go on after work that fails, and are idle only when nobody waits', async () => {
     const turns: Turns = createTurns();
-    const failing = turns.take('read', async () => {
+    const failing = turns.take({ priority: 'read' }, async () => {
       throw new Error('no');
     });
     const done: string[] = [];
-    const second = turns.take('write', async () => {
+    const second = turns.take({ priority: 'write' }, async () => {
       await new Promise((resolve) => setImmediate(resolve));
       done.push('second');
     });

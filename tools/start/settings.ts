@@ -11,7 +11,9 @@ import { logLevels } from '../../services/common/log.js';
 import {
   chainSettings,
   nodeSettings,
+  pageSettings,
   reindexSettings,
+  requestSettings,
   serverSettings,
   tableSettings,
 } from '../../services/common/settings.js';
@@ -35,6 +37,8 @@ export const startSettings = {
   ...nodeSettings,
   ...proxySettings,
   ...serverSettings,
+  ...requestSettings,
+  ...pageSettings,
   ...blockOwnSettings,
   ...txOwnSettings,
   ...nftOwnSettings,

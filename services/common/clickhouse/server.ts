@@ -12,6 +12,7 @@ import {
   readAll,
   type StatementOptions,
   secondsLeft,
+  stoppingAfter,
 } from './database.js';
 
 /** Node's codes for a server that is not there or went away, and the client's word for one that is silent. */
@@ -23,6 +24,9 @@ const quorumBusy = '286';
 
 /** How often such an insert is tried, and the time between, in milliseconds. */
 const [quorumAttempts, quorumPause_ms] = [50, 100];
+
+/** Statements that a server is sent at the same time. */
+export const serverConnections = 16;
 
 export interface ServerOptions {
   /** http(s)://[user:password@]host:port */
@@ -47,7 +51,7 @@ export function openServer(options: ServerOptions): Database {
     username,
     password,
     compression: { request: true, response: false },
-    max_open_connections: 16,
+    max_open_connections: serverConnections,
     request_timeout: options.timeout_ms ?? 120_000,
     // What fails is logged by who asked; the client would print it to the console as it likes.
     log: { level: ClickHouseLogLevel.OFF },
@@ -72,6 +76,7 @@ export function openServer(options: ServerOptions): Database {
     const settings = {
       ...(seconds === undefined ? {} : { max_execution_time: seconds }),
       ...(statement.request_id === undefined ? {} : { log_comment: statement.request_id }),
+      ...stoppingAfter(statement.stop_after_bytes),
     };
     try {
       return await work(settings);
