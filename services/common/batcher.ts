@@ -105,7 +105,6 @@ const idsShown = 8;
 /** What a query for several calls carries: it may run as long as the most patient one waits. */
 function joinCalls(calls: readonly Call[]): Call {
   const deadlines = calls.map(({ deadline }) => deadline);
-  const clients = new Set(calls.map(clientOf));
   const ids = calls.map(({ request_id }) => request_id).filter((id) => id !== undefined);
   return {
     deadline: deadlines.some((deadline) => deadline === undefined)
@@ -113,7 +112,7 @@ function joinCalls(calls: readonly Call[]): Call {
       : Math.max(...(deadlines as number[])),
     request_id: ids.length === 0 ? undefined : ids.slice(0, idsShown).join(','),
     isWanted: () => calls.some(isWanted),
-    // What serves several takes turns with those of each.
-    client: clients.size === 1 ? [...clients][0] : '',
+    // Not as one of its clients: it would wait behind what that one has waiting, and all the others with it.
+    client: '',
   };
 }

@@ -10,6 +10,8 @@ export interface FairQueue<T> {
   peek(): T | undefined;
   /** Takes the next thing out. */
   take(): T | undefined;
+  /** Serves a client at once, while nobody waits. */
+  pass(client: string): void;
   /** Notes what a client has used. */
   charge(client: string, cost: number): void;
 }
@@ -74,6 +76,11 @@ export function createFairQueue<T>(): FairQueue<T> {
       floor = client.used;
       length -= 1;
       return client.items.shift()?.item;
+    },
+    pass(name) {
+      const client = clientOf(name);
+      client.used = Math.max(client.used, floor);
+      floor = client.used;
     },
     charge(name, cost) {
       clientOf(name).used += cost;

@@ -106,8 +106,10 @@ export function createTurns(now: () => number = () => performance.now(), atOnce 
       if (turn.isWanted?.() === false) throw callerLeft();
       const queue = queues[priority];
       enter(queue);
-      if (running < atOnce) start(queue);
-      else {
+      if (running < atOnce) {
+        queue.waiting.pass(client);
+        start(queue);
+      } else {
         await new Promise<void>((resolve, reject) =>
           queue.waiting.add(
             { ...turn, start: resolve, drop: () => reject(callerLeft()) },
