@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { Origins } from '../config.js';
@@ -37,6 +37,19 @@ export interface SenderEnvironment {
 }
 
 const nothing = Buffer.alloc(0);
+
+/** Waits until more may be written, or nobody reads any more. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
+}
 
 export function createSender(environment: SenderEnvironment): Sender {
   const { origins, metrics, log } = environment;
@@ -94,7 +107,7 @@ export function createSender(environment: SenderEnvironment): Sender {
     environment.outbox.add(response, exchange.client, nothing, bytes);
     for await (const part of open(left.signal)) {
       if (left.signal.aborted) return;
-      if (!response.write(part)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      if (!response.write(part)) await drained(response);
     }
     response.end();
   };
