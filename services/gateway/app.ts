@@ -82,7 +82,7 @@ export function createApp(dependencies: AppDependencies): App {
     isShared,
     timeout_ms,
   });
-  const known = createLru<string, KnownRequest>(memo.max);
+  const known = createLru<string, KnownRequest>(memo.max, { lengthOf: ({ key }) => key.length });
   const route = createRouter({
     routes: createRoutes(about),
     base_path: config.BASE_PATH,
