@@ -6,8 +6,18 @@ export const blockPageParameters = {
   'pagination.key': textParameter(
     'Where to go on: `next_key` or `previous_key` of an earlier answer. Empty means the first page. Wins over the offset.',
   ),
-  'pagination.offset': integerParameter(0, 0, undefined, 'How many items to skip.'),
-  'pagination.limit': integerParameter(100, 1, 1000, 'How many items a page holds at most.'),
+  'pagination.offset': integerParameter(
+    0,
+    0,
+    undefined,
+    'How many items to skip. A page by offset is never shortened: where its items are too large, the answer is a 400 that names a limit that fits.',
+  ),
+  'pagination.limit': integerParameter(
+    100,
+    1,
+    1000,
+    'How many items a page holds at most. Where items are large a page ends earlier, and `next_key` leads on.',
+  ),
   'pagination.reverse': booleanParameter(true, 'Newest (or largest) first.'),
 };
 
