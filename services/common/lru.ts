@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 /** Characters of texts that an entry may have and still counts as one; one with more counts as several. */
 const ordinaryLength = 256;
 
-export interface LruOptions<Key, Value> extends Pick<LRUCache.Options<Key, Value, unknown>, 'dispose' | 'ttl'> {
+export interface LruOptions<Key, Value>
+  extends Pick<LRUCache.Options<Key, Value, unknown>, 'dispose' | 'ttl'> {
   /** Characters of the texts in a value that somebody outside has chosen. Keys that are texts count by themselves. */
   readonly lengthOf?: (value: Value) => number;
 }

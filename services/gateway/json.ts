@@ -1,10 +1,10 @@
 import { status } from '@grpc/grpc-js';
 import { RpcError } from '../common/errors.js';
-import type { PageRequest, PageResponse } from '../common/gen/indexer/common/v1/common.js';
+import type { PageResponse } from '../common/gen/indexer/common/v1/common.js';
 import type { LargeBody } from '../common/gen/indexer/tx/v1/tx.js';
 import { type CallSettings, streamRpc } from '../common/rpc/client.js';
 import type { Clients } from './clients.js';
-import { isSettledPage, pageJson } from './pagination.js';
+import { type AskedPage, checkWhole, isSettledPage, pageJson } from './pagination.js';
 import type { Content, RouteContext } from './route.js';
 
 const comma = Buffer.from(',');
@@ -34,10 +34,11 @@ export interface GivenBodies {
 export function pageContent(
   name: string,
   { bodies, large }: GivenBodies,
-  request: PageRequest,
+  request: AskedPage,
   page: PageResponse | undefined,
   { clients, call, about }: Pick<RouteContext, 'clients' | 'call' | 'about'>,
 ): Content {
+  checkWhole(request, large === undefined ? bodies.length : 1, page);
   const [before, after] = [`{"${name}":[`, `],"pagination":${pageJson(page, about.absent_key)}}`];
   const settled = isSettledPage(request, page);
   if (large !== undefined) return { ...largeContent(before, large, after, clients, call), settled };

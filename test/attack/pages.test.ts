@@ -117,6 +117,12 @@ describe('pages of what is large', function () {
     assert.equal((await fetch(`${stack.url}${path}&pagination.limit=${fits + 1}`)).status, 400);
   });
 
+  it('a client that counts by offsets from 0 on is refused too, one that goes by keys is not', async () => {
+    const path = `${stack.url}/indexer/tx/v1/txs?pagination.limit=50&pagination.offset=0`;
+    assert.equal((await fetch(path)).status, 400);
+    assert.equal((await fetch(`${path}&pagination.key=`)).status, 200);
+  });
+
   it('a tx that is larger than a page is given by its hash and to several at once, a part at a time', async () => {
     const path = `/indexer/tx/v1/txs/${hashOfTx(large)}`;
     const sizes = await Promise.all(

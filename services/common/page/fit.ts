@@ -55,7 +55,8 @@ export function shortened(
   return { ...request, limit: count };
 }
 
-const tooManyBytes = ({ offset, limit }: PageRequest, count: number): Error =>
+/** What is wrong with a page by offset that would have to be cut. */
+export const tooManyBytes = ({ offset, limit }: PageRequest, count: number): Error =>
   invalidArgument(
     `the page at pagination.offset=${offset} is too large for pagination.limit=${limit} (PAGE_MB): ${count} fits; a walk by pagination.key takes any limit`,
   );
