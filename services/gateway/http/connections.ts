@@ -8,11 +8,6 @@ export interface Connections {
   closeUnused(): void;
 }
 
-interface Open {
-  readonly client: string;
-  readonly sockets: Set<Socket>;
-}
-
 /**
  * Bounds the connections of a server. When there are too many, the client with the most of them loses one: a connection
  * without a request on it, else the oldest. A client that would be that one itself is not let in.
@@ -24,38 +19,41 @@ export function boundConnections(server: Server, most: number, onFull: () => voi
   // Browsers open some in advance. Node does not count them as idle, so a stop would wait for them.
   const unused = new Set<Socket>();
   const busy = new Set<Socket>();
-  const clients = new Map<string, Open>();
+  const clients = new Map<string, Set<Socket>>();
   let total = 0;
 
-  const most_open = (): Open =>
-    [...clients.values()].reduce((a, b) => (b.sockets.size > a.sockets.size ? b : a));
-  const leastMissed = ({ sockets }: Open): Socket | undefined => {
+  /** The connections of the client that has most. */
+  const ofTheGreediest = (): Set<Socket> => [...clients.values()].reduce((a, b) => (b.size > a.size ? b : a));
+  const leastMissed = (sockets: ReadonlySet<Socket>): Socket | undefined => {
     for (const socket of sockets) if (!busy.has(socket)) return socket;
     return sockets.values().next().value;
   };
 
   server.on('connection', (socket: Socket) => {
     const name = clientOf(socket.remoteAddress ?? '');
-    const client = clients.get(name) ?? { client: name, sockets: new Set() };
+    const sockets = clients.get(name) ?? new Set();
     if (total >= most) {
       onFull();
-      const greediest = most_open();
-      if (client.sockets.size + 1 >= greediest.sockets.size) {
+      const greediest = ofTheGreediest();
+      const dropped = sockets.size + 1 < greediest.size ? leastMissed(greediest) : undefined;
+      if (dropped === undefined) {
         socket.destroy();
         return;
       }
-      leastMissed(greediest)?.destroy();
+      // At once: another one may come before it has closed.
+      greediest.delete(dropped);
+      dropped.destroy();
     }
-    clients.set(name, client);
-    client.sockets.add(socket);
+    clients.set(name, sockets);
+    sockets.add(socket);
     unused.add(socket);
     total += 1;
     socket.once('close', () => {
       total -= 1;
       unused.delete(socket);
       busy.delete(socket);
-      client.sockets.delete(socket);
-      if (client.sockets.size === 0 && clients.get(name) === client) clients.delete(name);
+      sockets.delete(socket);
+      if (sockets.size === 0 && clients.get(name) === sockets) clients.delete(name);
     });
   });
   server.on('request', ({ socket }, response) => {

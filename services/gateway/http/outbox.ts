@@ -5,10 +5,16 @@ export interface Outbox {
   /**
    * Notes an answer that is about to be sent, until it has left or its connection is closed.
    *
-   * @param body its bytes; an answer that several clients are sent lies in memory once.
+   * @param body what is held for it; an answer that several clients are sent lies in memory once.
    * @param bytes its length: a body that is streamed has more bytes than it holds at once.
    */
-  add(response: ServerResponse, client: string, body: Buffer, bytes: number): void;
+  add(response: ServerResponse, client: string, body: Held, bytes: number): void;
+}
+
+/** Something in memory: a buffer, or what stands for the parts of a body that is streamed. */
+export interface Held {
+  /** In bytes. */
+  readonly length: number;
 }
 
 export interface OutboxOptions {
@@ -23,7 +29,7 @@ export interface OutboxOptions {
 interface Sending {
   readonly response: ServerResponse;
   readonly client: string;
-  readonly body: Buffer;
+  readonly body: Held;
 }
 
 /** Bytes that a client has the time of the setting for. */
@@ -36,15 +42,15 @@ const timed_bytes = 8 * 1024 * 1024;
 export function createOutbox({ max_bytes, timeout_ms, onFull, onSlow }: OutboxOptions): Outbox {
   const sending = new Set<Sending>();
   /** How many answers send a body. */
-  const bodies = new Map<Buffer, number>();
+  const bodies = new Map<Held, number>();
   let held = 0;
 
-  const hold = (body: Buffer): void => {
+  const hold = (body: Held): void => {
     const count = bodies.get(body) ?? 0;
     if (count === 0) held += body.length;
     bodies.set(body, count + 1);
   };
-  const release = (body: Buffer): void => {
+  const release = (body: Held): void => {
     const count = (bodies.get(body) ?? 1) - 1;
     if (count > 0) bodies.set(body, count);
     else {

@@ -36,7 +36,8 @@ export interface SenderEnvironment {
   readonly isStopping: () => boolean;
 }
 
-const nothing = Buffer.alloc(0);
+/** Bytes of a streamed body that are on their way at once: a part that is read, one that waits, and one that is sent. */
+const streamed_bytes = 12 * 1024 * 1024;
 
 /** Waits until more may be written, or nobody reads any more. */
 function drained(response: ServerResponse): Promise<void> {
@@ -104,7 +105,7 @@ export function createSender(environment: SenderEnvironment): Sender {
     const { response } = exchange;
     const left = new AbortController();
     response.once('close', () => left.abort());
-    environment.outbox.add(response, exchange.client, nothing, bytes);
+    environment.outbox.add(response, exchange.client, { length: streamed_bytes }, bytes);
     for await (const part of open(left.signal)) {
       if (left.signal.aborted) return;
       if (!response.write(part)) await drained(response);
