@@ -38,6 +38,9 @@ export interface Server {
 /** Wait before the one other attempt when a service is not reached: long enough to choose another replica. */
 const retry_ms = 50;
 
+/** Time between two connections of a client that are read again after they were refused. */
+const apart_ms = 10;
+
 export function createServer(environment: ServeEnvironment): Server {
   const { cache, clients, sender, about, log } = environment;
   const { quiet_ms } = environment.heads;
@@ -59,12 +62,25 @@ export function createServer(environment: ServeEnvironment): Server {
     if (problem.refused === true) holdBack(exchange);
   };
 
-  /** A connection that was refused is read again when it may try again: asking at once must cost the one who asks. */
-  const holdBack = ({ request: { socket } }: Exchange): void => {
+  /** When the last connection of a client that was refused is read again. */
+  const heldUntil = new Map<string, number>();
+
+  /**
+   * A connection that was refused is read again when it may try again, and of one client one after the other: asking at once
+   * must cost the one who asks.
+   */
+  const holdBack = ({ client, request: { socket } }: Exchange): void => {
     // Behind a proxy a connection is not one client's.
     if (environment.isShared || socket.destroyed) return;
+    const now = performance.now();
+    const until = Math.max(now + retryAfter_s * 1000, (heldUntil.get(client) ?? 0) + apart_ms);
+    heldUntil.set(client, until);
     socket.pause();
-    setTimeout(() => socket.resume(), retryAfter_s * 1000).unref();
+    const readAgain = (): void => {
+      if (heldUntil.get(client) === until) heldUntil.delete(client);
+      socket.resume();
+    };
+    setTimeout(readAgain, until - now).unref();
   };
 
   const deliver = (exchange: Exchange, key: string, answer: Answer, age_s?: number): void => {

@@ -32,7 +32,7 @@ export function createAdmission(most: number, onRefuse: () => void): Admission {
       const share = Math.max(1, Math.floor(most / clients));
       if (total >= most && (own >= share || total >= 2 * most)) {
         onRefuse();
-        throw tooBusy();
+        throw tooBusy;
       }
       inProgress.set(client, own + 1);
       total += 1;
@@ -46,11 +46,11 @@ export function createAdmission(most: number, onRefuse: () => void): Admission {
   };
 }
 
-const tooBusy = (): ProblemError =>
-  new ProblemError({
-    http: 503,
-    code: status.RESOURCE_EXHAUSTED,
-    message: `too many requests are in progress, try again in ${retryAfter_s} s`,
-    headers: { 'retry-after': String(retryAfter_s) },
-    refused: true,
-  });
+/** Made once: it is thrown most when there is least time. */
+const tooBusy = new ProblemError({
+  http: 503,
+  code: status.RESOURCE_EXHAUSTED,
+  message: `too many requests are in progress, try again in ${retryAfter_s} s`,
+  headers: { 'retry-after': String(retryAfter_s) },
+  refused: true,
+});
