@@ -4,7 +4,9 @@ import {
   chainSettings,
   logSettings,
   nodeSettings,
+  pageSettings,
   programSettings,
+  requestSettings,
   serverSettings,
   tableSettings,
   writerSettings,
@@ -64,6 +66,8 @@ export const blockSettings = {
   ...nodeSettings,
   ...proxySettings,
   ...serverSettings,
+  ...requestSettings,
+  ...pageSettings,
   ...blockOwnSettings,
   ...writerSettings,
   ROLE: {

@@ -6,6 +6,7 @@ import { measured } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
 import type { FaultPoint } from '../common/fault.js';
 import { stopAll, throwFatal } from '../common/lifecycle.js';
+import { pageBoundOf } from '../common/page/fit.js';
 import { isMainModule, packageRoot } from '../common/paths.js';
 import { serveRpc } from '../common/rpc/server.js';
 import { checkTransport, plainTransport } from '../common/rpc/transport.js';
@@ -82,6 +83,7 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
     chain_id: () => chain_id,
     vm_type: config.VM_TYPE,
     traces: config.VM_TYPE === 'evm' && config.INTERNAL_TX,
+    page: pageBoundOf('block', config.PAGE_MB, metrics),
     stopping: stopping.signal,
   });
   const server = await serveRpc([service], dependencies.addresses, transport);

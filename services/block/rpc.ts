@@ -1,13 +1,15 @@
-import type { UntypedServiceImplementation } from '@grpc/grpc-js';
-import { invalidArgument, notFound, unimplemented } from '../common/errors.js';
+import { status, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { invalidArgument, notFound, RpcError, unimplemented } from '../common/errors.js';
 import {
   type Block,
   type BlockServiceServer,
   BlockServiceService,
 } from '../common/gen/indexer/block/v1/block.js';
+import type { PageRequest } from '../common/gen/indexer/common/v1/common.js';
 import { checkPage } from '../common/page/check.js';
 import { densePage } from '../common/page/dense.js';
-import type { CallContext } from '../common/rpc/context.js';
+import { defaultPage, jsonBytes, type PageBound, readFitting } from '../common/page/fit.js';
+import { type CallContext, forward } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
 import type { WriterHealth } from '../common/writer-health.js';
 import type { Head } from './head.js';
@@ -26,6 +28,8 @@ export interface BlockRpcOptions extends HandlerEnvironment {
   readonly health: WriterHealth | undefined;
   /** Whether this rollup is traced at all. */
   readonly traces: boolean;
+  /** How much a page holds. Default: 8 MiB. */
+  readonly page?: PageBound;
   /** Ends the streams when the service stops, so that nobody waits for them. */
   readonly stopping: AbortSignal;
 }
@@ -38,7 +42,7 @@ const hashesAtOnce = 1_000;
 
 /** The handlers of indexer.block.v1.BlockService. */
 export function blockService(options: BlockRpcOptions): ServedService {
-  const { store, head, validators, stopping } = options;
+  const { store, head, validators, stopping, page = defaultPage } = options;
 
   const toBlock = (header: HeaderRow): Block => ({
     chain_id: options.chain_id(),
@@ -71,6 +75,17 @@ export function blockService(options: BlockRpcOptions): ServedService {
       throw error;
     }
   }
+  /** Headers of a page; undefined where they are more bytes than it may have. */
+  const pageHeaders = async (
+    from: number,
+    to: number,
+    call: CallContext,
+  ): Promise<HeaderRow[] | undefined> => {
+    const known = head.headers(from, to);
+    if (known !== undefined) return [...known];
+    const found = await store.headers(from, to, { ...forward(call), stop_after_bytes: page.max_bytes });
+    return found.at(-1)?.height === to || found.length === 0 ? found : undefined;
+  };
 
   const implementation: BlockServiceServer = {
     ...timeHandlers(options),
@@ -96,14 +111,29 @@ export function blockService(options: BlockRpcOptions): ServedService {
     }),
 
     listBlocks: unary(options, async ({ pagination }, call) => {
-      const page = densePage(checkPage(pagination), {
-        name: 'blocks',
-        first: head.first,
-        last: head.last?.height ?? head.first - 1,
-      });
-      const headers = page.from > page.to ? [] : await headersOf(page.from, page.to, call);
-      if (pagination?.reverse) headers.reverse();
-      return { blocks: headers.map(toBlock), pagination: page.pagination };
+      const list = { name: 'blocks', first: head.first, last: head.last?.height ?? head.first - 1 };
+      const inOrder = <T>(ascending: readonly T[], { reverse }: PageRequest): T[] =>
+        reverse ? ascending.toReversed() : [...ascending];
+      // Fees of many denoms make headers large; what names a proposer may be escaped.
+      const readPage = async (request: PageRequest) => {
+        const { from, to, pagination } = densePage(request, list);
+        const headers = from > to ? [] : await pageHeaders(from, to, call);
+        return { from, to, pagination, blocks: headers && inOrder(headers, request).map(toBlock) };
+      };
+      const { blocks, pagination: given } = await readFitting(
+        checkPage(pagination),
+        page,
+        readPage,
+        async ({ blocks, from, to }) =>
+          blocks?.map(jsonBytes) ??
+          inOrder(await store.headerSizes(from, to, forward(call)), checkPage(pagination)),
+      );
+      if (blocks === undefined)
+        throw new RpcError(
+          status.UNAVAILABLE,
+          'the chain was rolled back while the call was answered: ask again',
+        );
+      return { blocks, pagination: given };
     }),
 
     getAverageBlockTime: unary(options, async (_, call) => {
@@ -148,5 +178,3 @@ export function blockService(options: BlockRpcOptions): ServedService {
   };
   return { definition: BlockServiceService, implementation: implementation as UntypedServiceImplementation };
 }
-
-const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_id });

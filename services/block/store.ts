@@ -1,6 +1,6 @@
 import { createBatcher } from '../common/batcher.js';
 import type { Validator } from '../common/chain/rest.js';
-import type { Call } from '../common/clickhouse/database.js';
+import type { Call, StatementOptions } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
 import { removeFromAll } from '../common/clickhouse/remove.js';
 import { readRowBinary } from '../common/clickhouse/row-binary.js';
@@ -51,11 +51,17 @@ export interface TraceRow {
 /** The block service's tables. */
 export type BlockStore = ReturnType<typeof createBlockStore>;
 
+/** What a read carries of its call, and how much it reads at most. */
+type ReadCall = Call & Pick<StatementOptions, 'stop_after_bytes'>;
+
 /** Options of a statement, by its name. */
-const named = (name: string, call: Call = {}) => ({ name: `block.${name}`, ...call });
+const named = (name: string, call: ReadCall = {}) => ({ name: `block.${name}`, ...call });
 
 const headerColumns =
   'height, hash, parent_hash, timestamp, toString(b.time_ns) AS time_ns, block_time, tx_count, receipt_count, gas_used, gas_wanted, total_fee, proposer_address, material_bytes';
+
+/** What a header takes beside the fees of its block, in bytes: more than it does, so that what fits by this is read whole. */
+const headerBytes = 1_000;
 
 /** Headers of single blocks that go into one query. */
 const headersAtOnce = 100;
@@ -70,7 +76,7 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
     condition: string,
     params: Record<string, unknown>,
     name: string,
-    call: Call = {},
+    call: ReadCall = {},
   ): Promise<HeaderRow[]> =>
     database
       .rows<Omit<HeaderRow, 'total_fee'> & { total_fee: string }>(
@@ -257,8 +263,18 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
     }),
 
     /** Headers of a range of heights (inclusive), ascending. */
-    headers: (from: number, to: number, call: Call = {}) =>
+    headers: (from: number, to: number, call: ReadCall = {}) =>
       headers('height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height', { from, to }, 'headers', call),
+
+    /** Bytes of the headers of a range of heights (inclusive), ascending, without reading them. */
+    async headerSizes(from: number, to: number, call: Call = {}): Promise<number[]> {
+      const rows = await database.rows<{ size: number }>(
+        `SELECT length(b.total_fee) AS size FROM ${table('blocks')} AS b WHERE height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height`,
+        { from, to },
+        named('header_sizes', call),
+      );
+      return rows.map(({ size }) => size + headerBytes);
+    },
 
     /** Blocks as they are streamed, ascending: of a range (inclusive) so many as fit; at least one. */
     async raws(from: number, to: number, most: Most): Promise<RawBlock[]> {

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { invalidArgument, RpcError } from '../common/errors.js';
 import type { BlockServiceServer } from '../common/gen/indexer/block/v1/block.js';
 import type { BlockTime } from '../common/gen/indexer/block/v1/times.js';
-import type { CallContext } from '../common/rpc/context.js';
+import { type CallContext, forward } from '../common/rpc/context.js';
 import { unary } from '../common/rpc/server.js';
 import type { BlockRpcOptions } from './rpc.js';
 import type { HeaderRow } from './store.js';
@@ -85,5 +85,3 @@ function timeOf({ height, time_ns }: HeaderRow): BlockTime {
     nanos: Number(time % nanosecondsPerSecond),
   };
 }
-
-const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_id });

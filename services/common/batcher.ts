@@ -1,4 +1,5 @@
-import { type Call, QueryTimeout } from './clickhouse/database.js';
+import { type Call, callerLeft, QueryTimeout } from './clickhouse/database.js';
+import { createFairQueue } from './fair-queue.js';
 
 export interface BatcherOptions<Key, Value> {
   /** Answers several keys with one query; the values in the order of the keys. */
@@ -27,7 +28,7 @@ export function createBatcher<Key, Value>(
   options: BatcherOptions<Key, Value>,
 ): (key: Key, call: Call) => Promise<Value> {
   const { run, weigh = () => 1, most, atOnce } = options;
-  let waiting: Waiter<Key, Value>[] = [];
+  const waiting = createFairQueue<Waiter<Key, Value>>();
   let running = 0;
   let scheduled = false;
 
@@ -63,32 +64,40 @@ export function createBatcher<Key, Value>(
       });
   };
 
-  /** The first ones in line that fit; those whose callers no longer wait are dropped. */
+  /** The next ones in line that fit, clients by turns; those whose callers no longer wait are dropped. */
   const takeBatch = (): Waiter<Key, Value>[] => {
     const now = Date.now();
     const batch: Waiter<Key, Value>[] = [];
     let weight = 0;
-    let taken = 0;
-    for (const waiter of waiting) {
-      const late = waiter.call.deadline !== undefined && waiter.call.deadline <= now;
-      if (late) waiter.reject(new QueryTimeout('the look-up ran out of time while it waited for its turn'));
-      else {
-        weight += weigh(waiter.key);
-        if (batch.length > 0 && weight > most) break;
+    for (let waiter = waiting.peek(); waiter !== undefined; waiter = waiting.peek()) {
+      const { key, call } = waiter;
+      const isLate = call.deadline !== undefined && call.deadline <= now;
+      const own = weigh(key);
+      const isServed = !isLate && isWanted(call);
+      if (isServed && batch.length > 0 && weight + own > most) break;
+      waiting.take();
+      if (isServed) {
+        weight += own;
+        waiting.charge(clientOf(call), own);
         batch.push(waiter);
-      }
-      taken += 1;
+      } else if (isLate) {
+        waiter.reject(new QueryTimeout('the look-up ran out of time while it waited for its turn'));
+      } else waiter.reject(callerLeft());
     }
-    waiting = waiting.slice(taken);
     return batch;
   };
 
   return (key, call) =>
     new Promise((resolve, reject) => {
-      waiting.push({ key, call, resolve, reject });
+      const began = call.deadline ?? Number.POSITIVE_INFINITY;
+      waiting.add({ key, call, resolve, reject }, clientOf(call), began);
       schedule();
     });
 }
+
+const isWanted = ({ isWanted: ask }: Call): boolean => ask?.() ?? true;
+
+const clientOf = ({ client = '' }: Call): string => client;
 
 /** Request ids that a query for many calls carries at most: enough to find it by. */
 const idsShown = 8;
@@ -102,5 +111,8 @@ function joinCalls(calls: readonly Call[]): Call {
       ? undefined
       : Math.max(...(deadlines as number[])),
     request_id: ids.length === 0 ? undefined : ids.slice(0, idsShown).join(','),
+    isWanted: () => calls.some(isWanted),
+    // Not as one of its clients: it would wait behind what that one has waiting, and all the others with it.
+    client: '',
   };
 }

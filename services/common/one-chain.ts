@@ -24,9 +24,9 @@ const attempts = 5;
 /** How long it waits until tables are whole, and how often it looks meanwhile, in milliseconds. */
 const [patience, pause] = [1_000, 50];
 
-/** Errors that say nothing of the chain. */
+/** Errors that say nothing of the chain: a mistake in the request, or a caller who has left. */
 const isAboutRequest = (error: unknown): boolean =>
-  error instanceof RpcError && error.code === status.INVALID_ARGUMENT;
+  error instanceof RpcError && (error.code === status.INVALID_ARGUMENT || error.code === status.CANCELLED);
 
 /**
  * Begins to read once no rows are missing; a rollback takes a moment at the tip of a chain.

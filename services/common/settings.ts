@@ -169,6 +169,35 @@ export const serverSettings = {
   },
 } satisfies Settings;
 
+/** What answers of a service with lists are bounded by. */
+export const pageSettings = {
+  PAGE_MB: {
+    doc: 'Size of its items after which a page of a list ends, in MiB, even where more were asked for; one item larger than that is a page by itself.',
+    default: '8',
+    parse: asInteger(1, 64),
+  },
+} satisfies Settings;
+
+/** What requests to a gRPC server are bounded by, and who may send those that change something. */
+export const requestSettings = {
+  GRPC_MAX_REQUEST_KB: {
+    doc: 'Largest gRPC message that is taken as a request, in KiB; answers are not bounded by it.',
+    default: '256',
+    parse: asInteger(16, 262_144),
+  },
+  GRPC_TOKEN: {
+    doc: 'Token that gRPC calls that change something (`weft reindex`, `weft retry-details`) have to send, and that those commands send. Unset: such calls are only taken from this machine, or with certificates on both sides.',
+    default: '',
+    parse: asText,
+    secret: true,
+  },
+  GRPC_TOKEN_FILE: {
+    doc: 'File with that token, as a mounted secret is.',
+    default: '',
+    parse: asText,
+  },
+} satisfies Settings;
+
 /** How a service that runs alone in its process is probed. */
 export const probeSettings = {
   HEALTH_PORT: {

@@ -8,8 +8,12 @@ import type { Clients } from './clients.js';
 import type { GatewaySettings } from './config.js';
 import { ProblemError } from './errors.js';
 import type { Heads } from './heads.js';
+import { createAdmission } from './http/admission.js';
+import { clientAddress } from './http/client.js';
 import { type Exchange, openExchange, requestIds } from './http/exchange.js';
 import { createRateLimit } from './http/limit.js';
+import { mistakeIn } from './http/mistakes.js';
+import { createOutbox } from './http/outbox.js';
 import { createSender } from './http/send.js';
 import type { KnownRequest } from './request.js';
 import { createRouter } from './router.js';
@@ -50,7 +54,14 @@ export function createApp(dependencies: AppDependencies): App {
     absent_key: config.PAGINATION_ABSENT_KEY,
   };
   let isStopping = false;
-  const sender = createSender({ origins, metrics, log, isStopping: () => isStopping });
+  const reached = (limit: keyof GatewaySettings) => () => metrics.limits.inc({ service: 'gateway', limit });
+  const outbox = createOutbox({
+    max_bytes: config.UNSENT_MB * 1024 * 1024,
+    timeout_ms: config.SEND_TIMEOUT_MS,
+    onFull: reached('UNSENT_MB'),
+    onSlow: reached('SEND_TIMEOUT_MS'),
+  });
+  const sender = createSender({ origins, metrics, log, outbox, isStopping: () => isStopping });
   const cache = createCache({
     heads,
     metrics,
@@ -58,8 +69,20 @@ export function createApp(dependencies: AppDependencies): App {
     max_age_ms: config.CACHE_MAX_AGE_MS,
   });
   const timeout_ms = config.REQUEST_TIMEOUT_MS;
-  const server = createServer({ cache, clients, heads, sender, about, log, timeout_ms });
-  const known = createLru<string, KnownRequest>(memo.max);
+  const admission = createAdmission(config.MAX_REQUESTS, reached('MAX_REQUESTS'));
+  const isShared = config.TRUSTED_PROXIES > 0;
+  const server = createServer({
+    cache,
+    clients,
+    heads,
+    sender,
+    about,
+    log,
+    admission,
+    isShared,
+    timeout_ms,
+  });
+  const known = createLru<string, KnownRequest>(memo.max, { lengthOf: ({ key }) => key.length });
   const route = createRouter({
     routes: createRoutes(about),
     base_path: config.BASE_PATH,
@@ -73,12 +96,18 @@ export function createApp(dependencies: AppDependencies): App {
     },
   });
   const newId = requestIds();
-  const secondsToWait = createRateLimit(config.RATE_LIMIT, config.TRUSTED_PROXIES);
+  const secondsToWait = createRateLimit(config.RATE_LIMIT);
 
   return {
     listener: (request, response) => {
-      const exchange = openExchange(request, response, newId);
-      const seconds = secondsToWait?.(request) ?? 0;
+      const client = clientAddress(request, config.TRUSTED_PROXIES);
+      const exchange = openExchange(request, response, client, newId);
+      const mistake = mistakeIn(request);
+      if (mistake !== undefined) {
+        server.fail(exchange, mistake);
+        return;
+      }
+      const seconds = secondsToWait?.(client) ?? 0;
       if (seconds > 0) {
         server.fail(exchange, tooMany(seconds));
         return;

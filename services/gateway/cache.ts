@@ -99,7 +99,8 @@ export function createCache(environment: CacheEnvironment): Cache {
     const controller = new AbortController();
     const result = ask(controller.signal)
       .then((answer) => {
-        store(key, { answer, versions, epochs, asked_ms });
+        // What is streamed is no answer to keep, only the way to one.
+        if (answer.content.streamed === undefined) store(key, { answer, versions, epochs, asked_ms });
         return answer;
       })
       .finally(() => {

@@ -2,7 +2,7 @@ import { BlockServiceClient } from '../common/gen/indexer/block/v1/block.js';
 import { NftServiceClient } from '../common/gen/indexer/nft/v1/nft.js';
 import { RichlistServiceClient } from '../common/gen/indexer/richlist/v1/richlist.js';
 import { TxServiceClient } from '../common/gen/indexer/tx/v1/tx.js';
-import { connectReader } from '../common/rpc/client.js';
+import { connectRpc } from '../common/rpc/client.js';
 import type { ClientSecurity } from '../common/rpc/transport.js';
 
 /** Clients of the services that answer for the gateway. */
@@ -24,10 +24,10 @@ export function connectClients(
   secure?: ClientSecurity,
 ): Clients {
   return {
-    block: connectReader(BlockServiceClient, addresses.BLOCK_SERVICE_ADDR, secure),
-    tx: connectReader(TxServiceClient, addresses.TX_SERVICE_ADDR, secure),
-    nft: connectReader(NftServiceClient, addresses.NFT_SERVICE_ADDR, secure),
-    richlist: connectReader(RichlistServiceClient, addresses.RICHLIST_SERVICE_ADDR, secure),
+    block: connectRpc(BlockServiceClient, addresses.BLOCK_SERVICE_ADDR, secure),
+    tx: connectRpc(TxServiceClient, addresses.TX_SERVICE_ADDR, secure),
+    nft: connectRpc(NftServiceClient, addresses.NFT_SERVICE_ADDR, secure),
+    richlist: connectRpc(RichlistServiceClient, addresses.RICHLIST_SERVICE_ADDR, secure),
   };
 }
 

@@ -102,13 +102,33 @@ export const gatewaySettings = {
     aliases: ['QUERY_TIMEOUT'],
     parse: asDuration_ms,
   },
+  MAX_REQUESTS: {
+    doc: 'Requests in progress at once, those that are answered from the cache not counted; more are answered with 503 and Retry-After. When there are as many, each client address gets its share of them.',
+    default: '128',
+    parse: asInteger(1, 100_000),
+  },
+  MAX_CONNECTIONS: {
+    doc: 'Open connections of clients; with more, the client address with the most of them loses one.',
+    default: '4096',
+    parse: asInteger(1, 1_000_000),
+  },
+  SEND_TIMEOUT_MS: {
+    doc: 'How long a client may take to read each 8 MiB of an answer, in milliseconds: then its connection is closed.',
+    default: '30000',
+    parse: asInteger(100, 3_600_000),
+  },
+  UNSENT_MB: {
+    doc: 'Memory for answers that clients have not read yet, in MiB: with more, connections of the client address that is sent most are closed.',
+    default: '128',
+    parse: asInteger(16, 65_536),
+  },
   RATE_LIMIT: {
     doc: 'Requests per second that one client address may send before it is answered with 429; 0 for no limit.',
     default: '0',
     parse: asInteger(0, 1_000_000),
   },
   TRUSTED_PROXIES: {
-    doc: "How many proxies stand in front of the gateway and append to X-Forwarded-For: the rate limit then takes the client's address from there.",
+    doc: 'How many proxies stand in front of the gateway and append to X-Forwarded-For: limits by client address then take it from there.',
     default: '0',
     parse: asInteger(0, 10),
   },

@@ -8,6 +8,8 @@ export interface Problem {
   readonly code: status;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the process had no room for the request: nothing is wrong that the log would tell of. */
+  readonly refused?: boolean;
 }
 
 /** A client's text for a message: long ones are cut. */

@@ -1,8 +1,11 @@
 import { status } from '@grpc/grpc-js';
 import { RpcError } from '../common/errors.js';
-import type { PageRequest, PageResponse } from '../common/gen/indexer/common/v1/common.js';
-import { type AbsentKey, isSettledPage, pageJson } from './pagination.js';
-import type { Content } from './route.js';
+import type { PageResponse } from '../common/gen/indexer/common/v1/common.js';
+import type { LargeBody } from '../common/gen/indexer/tx/v1/tx.js';
+import { type CallSettings, streamRpc } from '../common/rpc/client.js';
+import type { Clients } from './clients.js';
+import { type AskedPage, checkWhole, isSettledPage, pageJson } from './pagination.js';
+import type { Content, RouteContext } from './route.js';
 
 const comma = Buffer.from(',');
 
@@ -17,6 +20,12 @@ export function objectOf(name: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`{"${name}":`), present(body), Buffer.from('}')]);
 }
 
+/** Bodies as a service gives them: those of a page, or the only one where that is too large to be held. */
+export interface GivenBodies {
+  readonly bodies: readonly Buffer[];
+  readonly large: LargeBody | undefined;
+}
+
 /**
  * `{"name": [bodies], "pagination": {...}}` with the bodies' bytes as they came.
  *
@@ -24,16 +33,48 @@ export function objectOf(name: string, body: Buffer): Buffer {
  */
 export function pageContent(
   name: string,
-  bodies: readonly Buffer[],
-  request: PageRequest,
+  { bodies, large }: GivenBodies,
+  request: AskedPage,
   page: PageResponse | undefined,
-  absent: AbsentKey,
+  { clients, call, about }: Pick<RouteContext, 'clients' | 'call' | 'about'>,
 ): Content {
-  const parts: Buffer[] = [Buffer.from(`{"${name}":[`)];
+  checkWhole(request, large === undefined ? bodies.length : 1, page);
+  const [before, after] = [`{"${name}":[`, `],"pagination":${pageJson(page, about.absent_key)}}`];
+  const settled = isSettledPage(request, page);
+  if (large !== undefined) return { ...largeContent(before, large, after, clients, call), settled };
+  const parts: Buffer[] = [Buffer.from(before)];
   bodies.forEach((body, i) => {
     if (i > 0) parts.push(comma);
     parts.push(present(body));
   });
-  parts.push(Buffer.from(`],"pagination":${pageJson(page, absent)}}`));
-  return { body: Buffer.concat(parts), settled: isSettledPage(request, page) };
+  parts.push(Buffer.from(after));
+  return { body: Buffer.concat(parts), settled };
+}
+
+/** `{"name": body}` of a body that can no longer change. */
+export function bodyContent(
+  name: string,
+  { body, large }: { readonly body: Buffer; readonly large: LargeBody | undefined },
+  { clients, call }: Pick<RouteContext, 'clients' | 'call'>,
+): Content {
+  if (large === undefined) return { body: objectOf(name, body), settled: true };
+  return { ...largeContent(`{"${name}":`, large, '}', clients, call), settled: true };
+}
+
+/** A large body between two texts, read while it is sent. */
+function largeContent(
+  before: string,
+  large: LargeBody,
+  after: string,
+  { tx }: Clients,
+  { request_id, client }: CallSettings,
+): Pick<Content, 'body' | 'streamed'> {
+  const open = async function* (signal: AbortSignal): AsyncGenerator<Buffer> {
+    yield Buffer.from(before);
+    const settings = { request_id, client, signal };
+    for await (const { part } of streamRpc(tx.streamBody.bind(tx), { body: large }, settings)) yield part;
+    yield Buffer.from(after);
+  };
+  const bytes = Buffer.byteLength(before) + large.size + Buffer.byteLength(after);
+  return { body: Buffer.alloc(0), streamed: { bytes, open } };
 }

@@ -4,6 +4,7 @@ import { status } from '@grpc/grpc-js';
 import { cannotListen, hostPort } from '../common/listen.js';
 import type { App } from './app.js';
 import { type Problem, problemBody } from './errors.js';
+import { boundConnections } from './http/connections.js';
 import { maxTarget_bytes, uriTooLong } from './router.js';
 
 /** Bytes of headers that a request may have, besides its target. */
@@ -18,12 +19,23 @@ export interface HttpServer {
   close(grace_ms: number): Promise<void>;
 }
 
+export interface ListenOptions {
+  readonly max_connections: number;
+  /** Called with each connection that is closed because there are too many. */
+  readonly onFull: () => void;
+}
+
 /**
  * Listens for the app.
  *
  * @param port 0 for any free one.
  */
-export async function listen(app: App, host: string, port: number): Promise<HttpServer> {
+export async function listen(
+  app: App,
+  host: string,
+  port: number,
+  { max_connections, onFull }: ListenOptions,
+): Promise<HttpServer> {
   const server = createServer(
     {
       maxHeaderSize: maxTarget_bytes + maxHeaders_bytes,
@@ -31,17 +43,14 @@ export async function listen(app: App, host: string, port: number): Promise<Http
       requestTimeout: 30_000,
       // Longer than the idle time of usual load balancers, so that they never send into a closing connection.
       keepAliveTimeout: 75_000,
+      // Node would answer a request without one that is not JSON.
+      requireHostHeader: false,
     },
     app.listener,
   );
-  // Connections without a request so far; browsers open some in advance. Node does not count
-  // them as idle, so a stop would wait for them.
-  const unused = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    unused.add(socket);
-    socket.once('close', () => unused.delete(socket));
-  });
-  server.on('request', (request) => unused.delete(request.socket));
+  const connections = boundConnections(server, max_connections, onFull);
+  // Node would answer it without a body.
+  server.on('checkExpectation', app.listener);
   let isDraining = false;
   // Before the app answers: a proxy must not send into a connection that is about to end.
   server.prependListener('request', (_, response) => {
@@ -59,7 +68,7 @@ export async function listen(app: App, host: string, port: number): Promise<Http
     },
     close: (grace_ms) => {
       const closed = close(server, app, grace_ms);
-      for (const socket of unused) socket.destroy();
+      connections.closeUnused();
       return closed;
     },
   };

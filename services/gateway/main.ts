@@ -50,7 +50,10 @@ export async function startGateway(dependencies: GatewayDependencies): Promise<G
   });
   let isStopping = false;
   const release = stopAll([async () => closeClients(clients), () => heads.close()]);
-  const server = await listen(app, config.HOST, config.PORT).catch(async (error: unknown) => {
+  const server = await listen(app, config.HOST, config.PORT, {
+    max_connections: config.MAX_CONNECTIONS,
+    onFull: () => metrics.limits.inc({ service: 'gateway', limit: 'MAX_CONNECTIONS' }),
+  }).catch(async (error: unknown) => {
     await release();
     throw error;
   });

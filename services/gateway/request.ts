@@ -39,6 +39,9 @@ export function readRequest(
   }
   // A page by key is the same whatever offset came with it.
   if (args['pagination.key']) args['pagination.offset'] = 0;
+  // A client that sends a key, even an empty one, goes by keys.
+  if (inQuery.get('pagination.offset')?.[0] && !inQuery.has('pagination.key'))
+    args['pagination.by_offset'] = true;
   return { route, args, key: `${route.path} ${JSON.stringify(Object.values(args), textOfBigint)}` };
 }
 

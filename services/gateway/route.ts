@@ -33,9 +33,18 @@ export interface About {
   readonly absent_key: AbsentKey;
 }
 
+/** A body that is read while it is sent, since it is too large to be held. */
+export interface StreamedBody {
+  readonly bytes: number;
+  /** Begins to read it; ends when the signal is aborted. */
+  readonly open: (signal: AbortSignal) => AsyncIterable<Buffer>;
+}
+
 /** The body of a good answer. */
 export interface Content {
+  /** Empty where it is streamed. */
   readonly body: Buffer;
+  readonly streamed?: StreamedBody;
   /** Whether it can no longer change, short of a rollback of the chain. */
   readonly settled: boolean;
   /** Content type; JSON when left out. */

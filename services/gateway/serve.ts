@@ -1,11 +1,12 @@
-import { status } from '@grpc/grpc-js';
-import { RpcError } from '../common/errors.js';
 import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
+import { createLogSampler } from '../common/log-sampler.js';
+import { maySendAgain } from '../common/rpc/client.js';
 import type { Cache } from './cache.js';
 import type { Clients } from './clients.js';
 import { notOnThisVm, problemOf } from './errors.js';
 import type { Heads } from './heads.js';
+import { type Admission, retryAfter_s } from './http/admission.js';
 import { type Answer, createAnswer, inCoding } from './http/answer.js';
 import type { Exchange } from './http/exchange.js';
 import { codingFor, prefersHtml } from './http/negotiate.js';
@@ -21,6 +22,9 @@ export interface ServeEnvironment {
   readonly sender: Sender;
   readonly about: About;
   readonly log: Log;
+  readonly admission: Admission;
+  /** Whether a connection may carry requests of several clients. */
+  readonly isShared: boolean;
   /** After this long a request is answered with 504. */
   readonly timeout_ms: number;
 }
@@ -34,20 +38,57 @@ export interface Server {
 /** Wait before the one other attempt when a service is not reached: long enough to choose another replica. */
 const retry_ms = 50;
 
+/** Time between two connections of a client that are read again after they were refused. */
+const apart_ms = 10;
+
 export function createServer(environment: ServeEnvironment): Server {
   const { cache, clients, sender, about, log } = environment;
   const { quiet_ms } = environment.heads;
 
+  const sampled = createLogSampler();
+
   const fail = (exchange: Exchange, error: unknown): void => {
     const problem = problemOf(error);
-    if (problem.http >= 500 && problem.http !== 501) {
+    if (problem.http >= 500 && problem.http !== 501 && problem.refused !== true) {
       const { request_id, route, url } = exchange;
-      log.error({ request_id, route, url, status: problem.http, err: error }, `request failed: ${error}`);
+      sampled(`${route} ${error}`, (left_out) =>
+        log.error(
+          { request_id, route, url, status: problem.http, err: error, ...left_out },
+          `request failed: ${error}`,
+        ),
+      );
     }
     sender.problem(exchange, problem);
+    if (problem.refused === true) holdBack(exchange);
+  };
+
+  /** When the last connection of a client that was refused is read again. */
+  const heldUntil = new Map<string, number>();
+
+  /**
+   * A connection that was refused is read again when it may try again, and of one client one after the other: asking at once
+   * must cost the one who asks.
+   */
+  const holdBack = ({ client, request: { socket } }: Exchange): void => {
+    // Behind a proxy a connection is not one client's.
+    if (environment.isShared || socket.destroyed) return;
+    const now = performance.now();
+    const until = Math.max(now + retryAfter_s * 1000, (heldUntil.get(client) ?? 0) + apart_ms);
+    heldUntil.set(client, until);
+    socket.pause();
+    const readAgain = (): void => {
+      if (heldUntil.get(client) === until) heldUntil.delete(client);
+      socket.resume();
+    };
+    setTimeout(readAgain, until - now).unref();
   };
 
   const deliver = (exchange: Exchange, key: string, answer: Answer, age_s?: number): void => {
+    const { streamed } = answer.content;
+    if (streamed !== undefined) {
+      sender.stream(exchange, answer.identity, streamed);
+      return;
+    }
     const coding = codingFor(exchange.request.headers['accept-encoding'] as string | undefined);
     const encoded = inCoding(answer, coding);
     if ('body' in encoded) {
@@ -83,8 +124,14 @@ export function createServer(environment: ServeEnvironment): Server {
     exchange.response.once('close', leave);
     const deadline = Date.now() + environment.timeout_ms;
     const ask = async (signal: AbortSignal): Promise<Answer> => {
-      const call = { deadline, request_id: exchange.request_id, signal };
-      return createAnswer(await handle(request, { clients, call, about, quiet_ms, accept }));
+      const { request_id, client } = exchange;
+      const call = { deadline, request_id, signal, client };
+      const end = route.owners.length === 0 ? undefined : environment.admission.begin(client);
+      try {
+        return createAnswer(await handle(request, { clients, call, about, quiet_ms, accept }));
+      } finally {
+        end?.();
+      }
     };
     cache
       .ask(key, route.owners, ask, left.signal)
@@ -105,14 +152,13 @@ export function createServer(environment: ServeEnvironment): Server {
   return { serve, fail };
 }
 
-/** Runs the handler; once more when a service was not reached, since another replica may be. */
+/** Runs the handler; once more when no service was at work on it, since another replica may answer. */
 async function handle(request: KnownRequest, context: RouteContext): Promise<Content> {
   try {
     return await request.route.handler(request.args as never, context);
   } catch (error) {
     const { deadline = Number.POSITIVE_INFINITY, signal } = context.call;
-    const isAway = error instanceof RpcError && error.code === status.UNAVAILABLE;
-    if (!isAway || signal?.aborted || Date.now() + retry_ms >= deadline) throw error;
+    if (!maySendAgain(error) || signal?.aborted || Date.now() + retry_ms >= deadline) throw error;
     await sleep(retry_ms, signal);
     return await request.route.handler(request.args as never, context);
   }

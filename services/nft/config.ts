@@ -5,8 +5,10 @@ import {
   chainSettings,
   logSettings,
   nodeSettings,
+  pageSettings,
   programSettings,
   reindexSettings,
+  requestSettings,
   serverSettings,
   tableSettings,
 } from '../common/settings.js';
@@ -42,6 +44,8 @@ export const nftSettings = {
   ...tableSettings,
   ...chainSettings,
   ...serverSettings,
+  ...requestSettings,
+  ...pageSettings,
   ...nftOwnSettings,
   ...reindexSettings,
   REST_URL: {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { readMigrations } from '../common/clickhouse/migrate.js';
 import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
+import { pageBoundOf } from '../common/page/fit.js';
 import { packageRoot } from '../common/paths.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import { callRpc } from '../common/rpc/client.js';
@@ -40,7 +41,7 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
   const { config, blocks, rest, log, metrics, fault } = options;
   const { target, database, writer, isInUse, signal } = opened;
   const vm = config.VM_TYPE;
-  const index = createNftIndex(database, target);
+  const index = createNftIndex(database, target, pageBoundOf('nft', config.PAGE_MB, metrics));
   const { head } = index;
   const looks = lookOf(database, index.tables, head);
   const earlier = () => (isInUse() ? undefined : earlierIn({ ...opened.inUse().reader, database: writer }));

@@ -1,5 +1,6 @@
 import type { Database } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
+import { defaultPage } from '../common/page/fit.js';
 import { type FencedDatabase, soleWriter } from '../common/writer/fence.js';
 import { createHead, type Head } from './read/head.js';
 import { lookOf } from './read/look.js';
@@ -37,13 +38,13 @@ export async function openNftIndex(database: Database, target: Target): Promise<
 }
 
 /** The same before anybody has looked at the tables. */
-export function createNftIndex(database: Database, target: Target): NftIndex {
+export function createNftIndex(database: Database, target: Target, page = defaultPage): NftIndex {
   const [tables, head] = [tablesOf(target), createHead()];
   return {
     database,
     tables,
     head,
-    reader: { database, tables, head, ranks: createRanks(), shown: createShownMemory() },
+    reader: { database, tables, head, ranks: createRanks(), shown: createShownMemory(), page },
     openStore: (options, writer = soleWriter(database)) =>
       createNftStore({
         ...options,

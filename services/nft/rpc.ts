@@ -1,13 +1,20 @@
 import { status, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { isBeingCut } from '../common/cuts.js';
 import { notFound, RpcError } from '../common/errors.js';
+import type { PageRequest } from '../common/gen/indexer/common/v1/common.js';
 import { type NftServiceServer, NftServiceService } from '../common/gen/indexer/nft/v1/nft.js';
 import { ofOneChain, whenWhole } from '../common/one-chain.js';
 import { checkPage } from '../common/page/check.js';
-import type { CallContext } from '../common/rpc/context.js';
+import { jsonBytes, readFitting } from '../common/page/fit.js';
+import { type CallContext, forward } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
 import { countJobs, readAsks } from './enrich/queue.js';
-import { describeCollections, listCollections, listCollectionsOf } from './read/collections.js';
+import {
+  describeCollections,
+  fittingCollections,
+  listCollections,
+  listCollectionsOf,
+} from './read/collections.js';
 import type { MovingPage } from './read/moving-page.js';
 import { listCollectionsNamed } from './read/named.js';
 import { readOwner, streamAccountTokens, streamChanges, streamCollectionTokens } from './read/past.js';
@@ -47,7 +54,11 @@ export function nftService(options: NftRpcOptions): ServedService {
       return { retried: await retryDetails(collection) };
     }),
   };
-  return { definition: NftServiceService, implementation: implementation as UntypedServiceImplementation };
+  return {
+    definition: NftServiceService,
+    implementation: implementation as UntypedServiceImplementation,
+    changing: ['retryDetails'],
+  };
 }
 
 /** Reads for a call, from one chain. */
@@ -57,9 +68,24 @@ const answerTo = <T>(
   read: (reading: Reading) => Promise<T>,
 ): Promise<T> => ofOneChain(() => begin(reader(), call), read);
 
-/** What every statement of a call carries on. */
-const begin = (reader: Reader, { deadline, request_id }: CallContext): Reading =>
-  startReading(reader, { deadline, request_id });
+/** A page as it is shown. Escapes make texts longer: what fits is looked at again. */
+const shownPage = <T, Shown>(
+  reading: Reading,
+  request: PageRequest,
+  read: (request: PageRequest) => Promise<MovingPage<T>>,
+  show: (item: T) => Shown,
+): Promise<MovingPage<Shown>> =>
+  readFitting(
+    request,
+    reading.page,
+    async (wanted) => {
+      const { items, pagination } = await read(wanted);
+      return { items: items.map(show), pagination };
+    },
+    ({ items }) => items.map(jsonBytes),
+  );
+
+const begin = (reader: Reader, call: CallContext): Reading => startReading(reader, forward(call));
 
 function headHandlers(options: NftRpcOptions): Pick<NftServiceServer, 'getStatus' | 'watchHead'> {
   return {
@@ -101,10 +127,15 @@ function collectionHandlers(
   'getCollection' | 'listCollections' | 'listCollectionsByAccount' | 'listCollectionsByName'
 > {
   const { show, account_prefix } = options;
-  const described = async (reading: Reading, page: MovingPage<{ collection: string }>) => ({
-    collections: (await describeCollections(reading, page.items)).map(show.collection),
-    pagination: page.pagination,
-  });
+  const described = async (
+    reading: Reading,
+    request: PageRequest,
+    list: (request: PageRequest) => Promise<MovingPage<{ collection: string }>>,
+  ) => {
+    const read = (wanted: PageRequest) => fittingCollections(reading, wanted, list);
+    const { items, pagination } = await shownPage(reading, request, read, show.collection);
+    return { collections: items, pagination };
+  };
   return {
     getCollection: unary(options, async ({ collection_addr }, call) => {
       const collection = checkAddress('collection_addr', collection_addr, account_prefix);
@@ -117,19 +148,19 @@ function collectionHandlers(
     listCollections: unary(options, async ({ pagination }, call) => {
       const page = checkPage(pagination);
       return answerTo(options, call, async (reading) =>
-        described(reading, await listCollections(reading, page)),
+        described(reading, page, (wanted) => listCollections(reading, wanted)),
       );
     }),
     listCollectionsByAccount: unary(options, async ({ account, pagination }, call) => {
       const [owner, page] = [checkAddress('account', account, account_prefix), checkPage(pagination)];
       return answerTo(options, call, async (reading) =>
-        described(reading, await listCollectionsOf(reading, owner, page)),
+        described(reading, page, (wanted) => listCollectionsOf(reading, owner, wanted)),
       );
     }),
     listCollectionsByName: unary(options, async ({ name, pagination }, call) => {
       const page = checkPage(pagination);
       return answerTo(options, call, async (reading) =>
-        described(reading, await listCollectionsNamed(reading, name, page)),
+        described(reading, page, (wanted) => listCollectionsNamed(reading, name, wanted)),
       );
     }),
   };
@@ -143,27 +174,24 @@ function tokenHandlers(
     listTokensByAccount: unary(options, async (request, call) => {
       const owner = checkAddress('account', request.account, account_prefix);
       const collection = checkOptionalAddress('collection_addr', request.collection_addr, account_prefix);
-      const query = {
-        token_id: request.token_id,
-        order: checkOrder(request.order_by),
-        page: checkPage(request.pagination),
-      };
-      const { items, pagination } = await answerTo(options, call, (reading) =>
-        listTokensByAccount(reading, owner, collection, query),
-      );
-      return { tokens: items.map(show.token), pagination };
+      const query = { token_id: request.token_id, order: checkOrder(request.order_by) };
+      const asked = checkPage(request.pagination);
+      const { items, pagination } = await answerTo(options, call, (reading) => {
+        const read = (page: PageRequest) =>
+          listTokensByAccount(reading, owner, collection, { ...query, page });
+        return shownPage(reading, asked, read, show.token);
+      });
+      return { tokens: items, pagination };
     }),
     listTokensByCollection: unary(options, async (request, call) => {
       const collection = checkAddress('collection_addr', request.collection_addr, account_prefix);
-      const query = {
-        token_id: request.token_id,
-        order: checkOrder(request.order_by),
-        page: checkPage(request.pagination),
-      };
-      const { items, pagination } = await answerTo(options, call, (reading) =>
-        listTokensByCollection(reading, collection, query),
-      );
-      return { tokens: items.map(show.token), pagination };
+      const query = { token_id: request.token_id, order: checkOrder(request.order_by) };
+      const asked = checkPage(request.pagination);
+      const { items, pagination } = await answerTo(options, call, (reading) => {
+        const read = (page: PageRequest) => listTokensByCollection(reading, collection, { ...query, page });
+        return shownPage(reading, asked, read, show.token);
+      });
+      return { tokens: items, pagination };
     }),
     listTokenTxs: unary(options, async ({ collection_addr, token_id, pagination }, call) => {
       const collection = checkAddress('collection_addr', collection_addr, account_prefix);

@@ -7,6 +7,7 @@ import {
   nodeSettings,
   programSettings,
   reindexSettings,
+  requestSettings,
   serverSettings,
   tableSettings,
 } from '../common/settings.js';
@@ -41,6 +42,7 @@ export const richlistSettings = {
   ...tableSettings,
   ...chainSettings,
   ...serverSettings,
+  ...requestSettings,
   ...richlistOwnSettings,
   ...reindexSettings,
   REST_URL: {

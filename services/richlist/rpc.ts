@@ -7,7 +7,7 @@ import {
 } from '../common/gen/indexer/richlist/v1/richlist.js';
 import { ofOneChain } from '../common/one-chain.js';
 import { checkPage } from '../common/page/check.js';
-import type { CallContext } from '../common/rpc/context.js';
+import { type CallContext, forward } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
 import { findToken } from './read/denoms.js';
 import { balanceAt, changesBetween, holdersAt, momentOf } from './read/history.js';
@@ -37,9 +37,6 @@ export function richlistService(options: RichlistRpcOptions): ServedService {
     implementation: implementation as UntypedServiceImplementation,
   };
 }
-
-/** What every statement of a call carries on. */
-const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_id });
 
 /** @throws RpcError UNIMPLEMENTED on rollups without EVM. */
 function requireEvm({ vm_type }: RichlistRpcOptions): void {

@@ -8,7 +8,7 @@ import {
 } from '../common/gen/indexer/scoring/v1/scoring.js';
 import { checkPage } from '../common/page/check.js';
 import { densePage } from '../common/page/dense.js';
-import type { CallContext } from '../common/rpc/context.js';
+import { type CallContext, forward } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, unary } from '../common/rpc/server.js';
 import { describe } from './machine/run.js';
 import { toStage, toTx } from './messages.js';
@@ -145,8 +145,6 @@ export function scoringService(options: ScoringRpcOptions): ServedService {
     implementation: implementation as UntypedServiceImplementation,
   };
 }
-
-const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_id });
 
 function statusOf({ source, account, status }: ScoringRpcOptions, runs: readonly Run[]) {
   const { step, at, failures, trouble } = status();

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { invalidArgument, RpcError } from '../common/errors.js';
 import type { TxServiceServer } from '../common/gen/indexer/tx/v1/tx.js';
+import { forward } from '../common/rpc/context.js';
 import { streaming } from '../common/rpc/server.js';
 import { decodeActivity } from './decode/activity.js';
 import { nameScanner } from './decode/names.js';
@@ -20,9 +21,8 @@ export function activityHandlers(options: TxRpcOptions): Pick<TxServiceServer, '
         throw invalidArgument(`heights ${from_height} to ${to_height} are no window`);
       if (to_height > height)
         throw new RpcError(status.OUT_OF_RANGE, `block ${to_height} is not indexed: the last is ${height}`);
-      const { deadline, request_id, signal } = call;
-      for await (const part of readWindow(reader, from_height, to_height, { deadline, request_id })) {
-        if (signal.aborted) return;
+      for await (const part of readWindow(reader, from_height, to_height, forward(call))) {
+        if (call.signal.aborted) return;
         // Not a mere end: what was sent would be taken for everything.
         if (stopping.aborted) throw new RpcError(status.UNAVAILABLE, 'the service is stopping');
         yield {

@@ -5,8 +5,10 @@ import {
   chainSettings,
   logSettings,
   nodeSettings,
+  pageSettings,
   programSettings,
   reindexSettings,
+  requestSettings,
   serverSettings,
   tableSettings,
 } from '../common/settings.js';
@@ -26,6 +28,8 @@ export const txSettings = {
   ...tableSettings,
   ...chainSettings,
   ...serverSettings,
+  ...requestSettings,
+  ...pageSettings,
   ...txOwnSettings,
   ...reindexSettings,
   REST_URL: {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { readMigrations, type Target } from '../common/clickhouse/migrate.js';
 import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
+import { pageBoundOf } from '../common/page/fit.js';
 import { packageRoot } from '../common/paths.js';
 import type { CopyPlan, OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import { onlyInUse } from '../common/writer-health.js';
@@ -44,6 +45,7 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
     tables,
     head,
     cacheBytes: config.BODY_CACHE_MB * 1024 * 1024,
+    page: pageBoundOf('tx', config.PAGE_MB, metrics),
     atOnce: config.CLICKHOUSE_URL === '' ? atOnceEmbedded : atOnceServer,
     writesToo: config.ROLE !== 'serve',
     look: config.ROLE === 'serve' ? look : undefined,

@@ -1,9 +1,9 @@
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
-import { notFound, unimplemented } from '../common/errors.js';
+import { invalidArgument, notFound, unimplemented } from '../common/errors.js';
 import { type TxServiceServer, TxServiceService } from '../common/gen/indexer/tx/v1/tx.js';
 import { ofOneChain } from '../common/one-chain.js';
 import { checkPage } from '../common/page/check.js';
-import type { CallContext } from '../common/rpc/context.js';
+import { forward } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
 import { activityHandlers } from './activity.js';
 import { listByAccountAndMsgs, listByHeightAndMsgs, listByMsgs } from './read/filtered.js';
@@ -38,12 +38,13 @@ export function txService(options: TxRpcOptions): ServedService {
     ...evmHandlers(options),
     ...internalHandlers(options),
     ...activityHandlers(options),
+    streamBody: streaming(options, async function* ({ body }, call) {
+      if (body === undefined) throw invalidArgument('body is missing');
+      for await (const part of options.reader().bodies.parts(body, forward(call))) yield { part };
+    }),
   };
   return { definition: TxServiceService, implementation: implementation as UntypedServiceImplementation };
 }
-
-/** What every statement of a call carries on. */
-const forward = ({ deadline, request_id }: CallContext) => ({ deadline, request_id });
 
 /** Reads for a call, from one chain. */
 const answerTo = <T>({ reader }: TxRpcOptions, read: (reader: Reader) => Promise<T>): Promise<T> =>
@@ -78,18 +79,18 @@ function txHandlers(
   return {
     getTx: unary(options, async ({ tx_hash }, call) => {
       const hash = checkHash(tx_hash);
-      const tx = await answerTo(options, (reader) => getByHash(reader, 'tx', hash, forward(call)));
-      if (tx === undefined) throw notFound(`tx ${tx_hash} is not indexed`);
-      return { tx };
+      const found = await answerTo(options, (reader) => getByHash(reader, 'tx', hash, forward(call)));
+      if (found === undefined) throw notFound(`tx ${tx_hash} is not indexed`);
+      return { tx: found.body, large: found.large };
     }),
 
-    getTxsByHashes: unary(options, async ({ tx_hashes, height }, call) => {
+    getTxsByHashes: unary(options, async ({ tx_hashes, height, from_end }, call) => {
       const hashes = checkHashes(tx_hashes);
-      const txs = await answerTo(options, async (reader) => {
+      const { bodies, large } = await answerTo(options, async (reader) => {
         await indexed(reader.head, height, call);
-        return getByHashes(reader, 'tx', hashes, forward(call));
+        return getByHashes(reader, 'tx', hashes, from_end, forward(call));
       });
-      return { txs };
+      return { txs: bodies, large };
     }),
 
     listTxs: unary(options, async ({ msgs, pagination }, call) => {
@@ -138,9 +139,9 @@ function evmHandlers(
     getEvmTx: unary(options, async ({ tx_hash }, call) => {
       requireEvm(options);
       const hash = checkHash(tx_hash);
-      const tx = await answerTo(options, (reader) => getByHash(reader, 'evm_tx', hash, forward(call)));
-      if (tx === undefined) throw notFound(`EVM tx ${tx_hash} is not indexed`);
-      return { tx };
+      const found = await answerTo(options, (reader) => getByHash(reader, 'evm_tx', hash, forward(call)));
+      if (found === undefined) throw notFound(`EVM tx ${tx_hash} is not indexed`);
+      return { tx: found.body, large: found.large };
     }),
 
     listEvmTxs: unary(options, async ({ pagination }, call) => {

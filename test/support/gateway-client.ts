@@ -89,7 +89,10 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
   const clients = connectClients(config);
   const heads = watchHeads(clients, log, config.VM_TYPE);
   const app = createApp({ config, clients, heads, log, metrics, version: '1.2.3', commit_hash: 'abc' });
-  const server = await listen(app, '127.0.0.1', 0);
+  const server = await listen(app, '127.0.0.1', 0, {
+    max_connections: config.MAX_CONNECTIONS,
+    onFull: () => metrics.limits.inc({ service: 'gateway', limit: 'MAX_CONNECTIONS' }),
+  });
   const everywhere = ['block', 'tx', 'nft'] as const;
   const heard = config.VM_TYPE === 'evm' ? ([...everywhere, 'richlist'] as const) : everywhere;
   await until(() => heard.every((owner) => heads.current[owner].version !== undefined));

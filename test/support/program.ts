@@ -16,6 +16,10 @@ export interface Program {
   readonly url: string;
   /** A client of the richlist service. */
   readonly richlist: RichlistServiceClient;
+  /** Id of the process that runs now. */
+  pid(): number;
+  /** Base URL of its metrics. */
+  ops_url(): string;
   get<T = Record<string, unknown>>(path: string, status?: number): Promise<T>;
   /** Heights of blocks and of internal txs that are served; 0 while nothing answers. */
   heights(): Promise<{ height: number; internal_tx_height: number }>;
@@ -31,7 +35,7 @@ export async function startProgram(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Program> {
   const folder = mkdtempSync(join(tmpdir(), 'weft-program-'));
-  const [port, richlistPort] = [await freePort(), await freePort()];
+  const [port, opsPort, richlistPort] = [await freePort(), await freePort(), await freePort()];
   const url = `http://127.0.0.1:${port}`;
   const start = (): ChildProcess =>
     spawn(process.execPath, [join(packageRoot, 'bin/weft.js'), 'start'], {
@@ -42,7 +46,7 @@ export async function startProgram(
         JSON_RPC_URL: node.json_rpc_url,
         DATA_DIR: folder,
         PORT: String(port),
-        OPS_PORT: '0',
+        OPS_PORT: String(opsPort),
         BLOCK_GRPC_PORT: '0',
         TX_GRPC_PORT: '0',
         NFT_GRPC_PORT: '0',
@@ -57,6 +61,8 @@ export async function startProgram(
   const program: Program = {
     url,
     richlist,
+    pid: () => child.pid as number,
+    ops_url: () => `http://127.0.0.1:${opsPort}`,
     async get<T>(path: string, status = 200): Promise<T> {
       const response = await fetch(url + path);
       assert.equal(response.status, status, path);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { ConfigError, loadSettings } from '../../services/common/config.js';
 import { asDuration_ms, gatewaySettings } from '../../services/gateway/config.js';
-import { clientAddress, createRateLimit } from '../../services/gateway/http/limit.js';
+import { clientAddress } from '../../services/gateway/http/client.js';
+import { createRateLimit } from '../../services/gateway/http/limit.js';
 
 const load = (env: Record<string, string>) => loadSettings(gatewaySettings, env);
 
@@ -86,24 +87,24 @@ describe('gateway: rate limit', () => {
   const from = (remoteAddress: string, forwarded?: string) =>
     ({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage;
 
-  it('is off at 0', () => assert.equal(createRateLimit(0, 0), undefined));
+  it('is off at 0', () => assert.equal(createRateLimit(0), undefined));
 
   it('lets one second of requests through at once and then fills by the second', () => {
     let now = 0;
-    const wait = createRateLimit(2, 0, () => now);
+    const wait = createRateLimit(2, () => now);
     assert.ok(wait);
     assert.deepEqual(
-      [1, 2, 3].map(() => wait(from('10.0.0.1'))),
+      [1, 2, 3].map(() => wait('10.0.0.1')),
       [0, 0, 1],
     );
-    assert.equal(wait(from('10.0.0.2')), 0, 'another address is held up');
+    assert.equal(wait('10.0.0.2'), 0, 'another address is held up');
     now = 400;
-    assert.equal(wait(from('10.0.0.1')), 1);
+    assert.equal(wait('10.0.0.1'), 1);
     now = 500;
-    assert.equal(wait(from('10.0.0.1')), 0);
+    assert.equal(wait('10.0.0.1'), 0);
     now = 100_000;
     assert.deepEqual(
-      [1, 2, 3].map(() => wait(from('10.0.0.1'))),
+      [1, 2, 3].map(() => wait('10.0.0.1')),
       [0, 0, 1],
       'a pause saves up no more than a second',
     );
@@ -115,6 +116,15 @@ describe('gateway: rate limit', () => {
     assert.equal(clientAddress(from('10.0.0.1', '9.9.9.9, 1.1.1.1, 2.2.2.2'), 2), '1.1.1.1');
     assert.equal(clientAddress(from('10.0.0.1'), 1), '10.0.0.1');
     assert.equal(clientAddress(from('10.0.0.1', '1.1.1.1'), 3), '10.0.0.1');
+  });
+
+  it('does not take the port that a proxy writes for another client', () => {
+    for (const hop of ['1.1.1.1', '1.1.1.1:1', '1.1.1.1:65535', '[::ffff:1.1.1.1]:7', '::ffff:1.1.1.1'])
+      assert.equal(clientAddress(from('10.0.0.1', hop), 1), '1.1.1.1', hop);
+    for (const hop of ['2001:db8:0:1::5', '[2001:db8:0:1::5]', '[2001:db8:0:1::9]:443'])
+      assert.equal(clientAddress(from('10.0.0.1', hop), 1), '2001:db8:0:1', hop);
+    for (const hop of ['unknown', 'x'.repeat(1_000), ':1', '[', '1.1.1.1:2:3'])
+      assert.equal(clientAddress(from('10.0.0.1', hop), 1), '10.0.0.1', hop);
   });
 
   it('takes the /64 of IPv6, and IPv4 inside it for what it is', () => {

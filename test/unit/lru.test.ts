@@ -47,4 +47,14 @@ describe('a cache that takes memory as it fills', () => {
     cache.set('a', 1).set('b', 2);
     assert.deepEqual([...cache.entries()], [['b', 2]]);
   });
+
+  it('holds fewer entries where their texts are long', () => {
+    const cache = createLru<string, string>(100, { lengthOf: (text) => text.length });
+    for (let n = 0; n < 1_000; n++) cache.set(`k${n}`, 'x'.repeat(2_560));
+    assert.equal(cache.size, 9);
+    for (let n = 0; n < 1_000; n++) cache.set(`${n}`.padEnd(2_560), '');
+    assert.equal(cache.size, 9);
+    cache.set('too long', 'x'.repeat(100_000));
+    assert.equal(cache.has('too long'), false);
+  });
 });

@@ -8,7 +8,7 @@ function world() {
   const log: Priority[] = [];
   const spent: Record<Priority, number> = { read: 0, write: 0, background: 0 };
   const use = (priority: Priority, takes: number): Promise<void> =>
-    turns.take(priority, async () => {
+    turns.take({ priority }, async () => {
       log.push(priority);
       time += takes;
       spent[priority] += takes;
@@ -78,11 +78,11 @@ describe('turns at the engine', () => {
 
   it('go on after work that fails, and are idle only when nobody waits', async () => {
     const turns: Turns = createTurns();
-    const failing = turns.take('read', async () => {
+    const failing = turns.take({ priority: 'read' }, async () => {
       throw new Error('no');
     });
     const done: string[] = [];
-    const second = turns.take('write', async () => {
+    const second = turns.take({ priority: 'write' }, async () => {
       await new Promise((resolve) => setImmediate(resolve));
       done.push('second');
     });
@@ -92,4 +92,78 @@ describe('turns at the engine', () => {
     assert.deepEqual(done, ['second', 'idle']);
     await turns.idle();
   });
+
+  it('are given to clients by turns, and the calls of one in the order they began', async () => {
+    let time = 0;
+    const turns = createTurns(() => time);
+    const log: string[] = [];
+    const use = (client: string, deadline: number) =>
+      turns.take({ client, deadline }, async () => {
+        log.push(`${client}${deadline}`);
+        time += 10;
+      });
+    const greedy = [5, 3, 4, 2, 1].map((deadline) => use('g', deadline));
+    const other = [use('o', 9), use('o', 8)];
+    await Promise.all([...greedy, ...other]);
+    // The first of all began at once.
+    assert.deepEqual(log, ['g5', 'o8', 'g1', 'o9', 'g2', 'g3', 'g4']);
+  });
+
+  it('do not hold against a client what it used while nobody waited', async () => {
+    let time = 0;
+    const turns = createTurns(() => time);
+    const log: string[] = [];
+    const use = (client: string, takes: number) =>
+      turns.take({ client }, async () => {
+        log.push(client);
+        time += takes;
+      });
+    for (let n = 0; n < 50; n++) await use('busy', 10);
+    log.length = 0;
+    await Promise.all(['new', 'new', 'new', 'busy', 'new'].map((client) => use(client, 10)));
+    assert.ok(log.indexOf('busy') <= 2, log.join());
+  });
+
+  it('are not given to a caller who has left', async () => {
+    const turns = createTurns();
+    let isWanted = true;
+    let began = 0;
+    const { promise, resolve } = gate();
+    const first = turns.take({}, () => promise);
+    const left = turns.take({ isWanted: () => isWanted }, async () => {
+      began += 1;
+    });
+    const last = turns.take({ isWanted: () => true }, async () => 'served');
+    isWanted = false;
+    resolve();
+    await first;
+    await assert.rejects(left, { code: 1 });
+    assert.equal(await last, 'served');
+    assert.equal(began, 0);
+    await turns.idle();
+  });
+
+  it('are several at a time where the engine takes several', async () => {
+    const turns = createTurns(undefined, 3);
+    let [running, most] = [0, 0];
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        turns.take({}, async () => {
+          running += 1;
+          most = Math.max(most, running);
+          await new Promise((resolve) => setImmediate(resolve));
+          running -= 1;
+        }),
+      ),
+    );
+    assert.equal(most, 3);
+  });
 });
+
+function gate(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -112,6 +112,7 @@ const properties: Readonly<Record<string, Schema>> = {
     resources: ref('resources'),
   }),
   serviceAccount: accountSchema,
+  grpcToken: strict({ existingSecret: objectName, existingSecretKey: key }),
   tls: strict({
     enabled: boolean,
     existingSecret: objectName,

@@ -13,6 +13,7 @@ import { createLog, type Log } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { allReady, serveOps } from '../../services/common/ops.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
+import { openPlainTransport } from '../../services/common/rpc/transport.js';
 import { startTogether } from '../../services/common/start-together.js';
 import { startGateway } from '../../services/gateway/main.js';
 import { startNft } from '../../services/nft/main.js';
@@ -71,7 +72,7 @@ async function startAll(
     const metrics = createMetrics(true);
     const database = await openDatabase({ ...config, DATA_DIR: folder });
     stops.push(() => database.close());
-    const shared = { database, log, metrics, onFatal };
+    const shared = { database, log, metrics, onFatal, transport: openPlainTransport(config) };
     const all = { ...config, ...node, DATA_DIR: folder, ROLE: 'all' as const };
 
     const block = await startBlock({

@@ -11,7 +11,9 @@ import { logLevels } from '../../services/common/log.js';
 import {
   chainSettings,
   nodeSettings,
+  pageSettings,
   reindexSettings,
+  requestSettings,
   serverSettings,
   tableSettings,
   writerSettings,
@@ -37,6 +39,8 @@ export const startSettings = {
   ...proxySettings,
   ...serverSettings,
   ...writerSettings,
+  ...requestSettings,
+  ...pageSettings,
   ...blockOwnSettings,
   ...txOwnSettings,
   ...nftOwnSettings,

@@ -139,6 +139,11 @@
 {{- if $root.Values.tls.enabled }}
 {{ include "weft.env.tls" $root }}
 {{- end }}
+{{- if and (eq $component.role "ingest") (ne $component.service "block") $root.Values.grpcToken.existingSecret }}
+- name: GRPC_TOKEN
+  valueFrom:
+    secretKeyRef: { name: {{ $root.Values.grpcToken.existingSecret }}, key: {{ $root.Values.grpcToken.existingSecretKey }} }
+{{- end }}
 {{- if or $root.Values.extraCA.configMap $root.Values.extraCA.secret }}
 - name: NODE_EXTRA_CA_CERTS
   value: /etc/weft/ca/ca.crt

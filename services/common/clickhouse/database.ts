@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { TupleParam } from '@clickhouse/client';
-import { AccessDenied, messageOf } from '../errors.js';
+import { status } from '@grpc/grpc-js';
+import { AccessDenied, messageOf, RpcError } from '../errors.js';
 import type { Priority } from './turns.js';
 
 /** Values for the `{name:Type}` placeholders of a statement. */
@@ -15,6 +16,10 @@ export interface Call {
   readonly deadline?: number | undefined;
   /** The id of the request that wants it; it is found again in the engine's own query log. */
   readonly request_id?: string | undefined;
+  /** Whether anybody still wants the answer: a statement that nobody wants when its turn comes is dropped. */
+  readonly isWanted?: (() => boolean) | undefined;
+  /** Who wants the answer: statements of each client take turns. */
+  readonly client?: string | undefined;
 }
 
 /** What a statement may need besides its text. */
@@ -25,6 +30,8 @@ export interface StatementOptions extends Call {
   readonly priority?: Priority | undefined;
   /** Told when the statement begins to run: the embedded engine takes one at a time. */
   readonly onTurn?: (() => void) | undefined;
+  /** The engine stops to read after about so many bytes: the answer may lack rows at its end. */
+  readonly stop_after_bytes?: number | undefined;
 }
 
 /** On what the rows of an insert depend, and what they carry; see writer/fence.ts. */
@@ -100,6 +107,13 @@ export function asKnownError(error: unknown, name: string): unknown {
   if (code === accessDenied) return new AccessDenied(`${name}: ${messageOf(error)}`, { cause: error });
   return error;
 }
+
+/** Settings of a query that stops early, read a few rows at a time so that it does not read far beyond. */
+export const stoppingAfter = (bytes: number | undefined): Record<string, string | number> =>
+  bytes === undefined ? {} : { max_result_bytes: bytes, result_overflow_mode: 'break', max_block_size: 2 };
+
+/** Nobody wants the answer of a statement any more. */
+export const callerLeft = (): RpcError => new RpcError(status.CANCELLED, 'the caller no longer waits');
 
 /** The engine cannot be reached; the same statement may work later. */
 export class DatabaseUnavailable extends Error {

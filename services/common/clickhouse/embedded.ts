@@ -11,6 +11,7 @@ import {
   readAll,
   type StatementOptions,
   secondsLeft,
+  stoppingAfter,
 } from './database.js';
 import { endDespiteStatements, restoreFatalSignals } from './engine-exit.js';
 import { isFolderLocked } from './folder-lock.js';
@@ -50,12 +51,17 @@ export async function openEmbedded(folder: string): Promise<Database> {
 
   /** Runs a statement in its turn and gives what it printed. */
   const run = (sql: string, format: string, params: Params, options: StatementOptions): Promise<Buffer> =>
-    turns.take(options.priority ?? 'read', async () => {
+    turns.take(options, async () => {
       if (closed) throw new Error('the database is closed');
       options.onTurn?.();
       const seconds = secondsLeft(options.deadline, options.name);
       // Written into the SQL: settings given to the client would stay on the session.
-      const limit = seconds === undefined ? '' : ` SETTINGS max_execution_time = ${seconds.toFixed(3)}`;
+      const settings = {
+        ...(seconds === undefined ? {} : { max_execution_time: seconds.toFixed(3) }),
+        ...stoppingAfter(options.stop_after_bytes),
+      };
+      const list = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`);
+      const limit = list.length === 0 ? '' : ` SETTINGS ${list.join(', ')}`;
       const output = format === '' ? '' : ` FORMAT ${format}`;
       isBusy = true;
       try {
@@ -109,7 +115,7 @@ export async function openEmbedded(folder: string): Promise<Database> {
     async close() {
       if (closed) return;
       // The engine crashes the process when it is closed under a running query.
-      await turns.take('write', async () => {
+      await turns.take({ priority: 'write' }, async () => {
         closed = true;
       });
       await turns.idle();

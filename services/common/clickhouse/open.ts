@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { Metrics } from '../metrics.js';
 import { type Database, Overtaken, type StatementOptions } from './database.js';
 import { openEmbedded } from './embedded.js';
-import { openServer } from './server.js';
+import { queued } from './queued.js';
+import { openServer, serverConnections } from './server.js';
 
 /** Which engine to use, as the configuration says. */
 export interface DatabaseConfig {
@@ -16,12 +17,13 @@ export interface DatabaseConfig {
 /** Opens the engine: a server when CLICKHOUSE_URL is set, else the embedded one in DATA_DIR. */
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   if (config.CLICKHOUSE_URL === '') return openEmbedded(join(config.DATA_DIR, 'clickhouse'));
-  return openServer({
+  const server = openServer({
     url: config.CLICKHOUSE_URL,
     username: config.CLICKHOUSE_USER,
     password: config.CLICKHOUSE_PASSWORD,
     replicated: config.CLICKHOUSE_CLUSTER !== '',
   });
+  return queued(server, serverConnections);
 }
 
 /** The same database, with its statements timed and counted as those of a service. Closing stays with the owner. */

@@ -13,6 +13,7 @@ import {
   readAll,
   type StatementOptions,
   secondsLeft,
+  stoppingAfter,
 } from './database.js';
 import { type Column, firstLineOf, insertStatement, rememberColumns } from './insert.js';
 
@@ -25,6 +26,9 @@ const quorumBusy = '286';
 
 /** How often such an insert is tried, and the time between, in milliseconds. */
 const [quorumAttempts, quorumPause_ms] = [50, 100];
+
+/** Statements that a server is sent at the same time. */
+export const serverConnections = 16;
 
 export interface ServerOptions {
   /** http(s)://[user:password@]host:port */
@@ -51,7 +55,7 @@ export function openServer(options: ServerOptions): Database {
     compression: { request: true, response: false },
     // A server refuses URLs above 1 MiB: parameters that are not short go into the body.
     use_multipart_params_auto: true,
-    max_open_connections: 16,
+    max_open_connections: serverConnections,
     request_timeout: options.timeout_ms ?? 120_000,
     // What fails is logged by who asked; the client would print it to the console as it likes.
     log: { level: ClickHouseLogLevel.OFF },
@@ -76,6 +80,7 @@ export function openServer(options: ServerOptions): Database {
     const settings = {
       ...(seconds === undefined ? {} : { max_execution_time: seconds }),
       ...(statement.request_id === undefined ? {} : { log_comment: statement.request_id }),
+      ...stoppingAfter(statement.stop_after_bytes),
     };
     try {
       return await work(settings);

@@ -1,13 +1,26 @@
+import { createFairQueue, type FairQueue } from '../fair-queue.js';
+import { type Call, callerLeft } from './database.js';
+
 /**
  * Whose statement it is: `read` for a call that somebody waits for, `write` for what follows the
  * chain, `background` for what may take its time, such as a rebuild.
  */
 export type Priority = 'read' | 'write' | 'background';
 
-/** Hands out the right to use something that takes one user at a time. */
+/** What a turn is wanted for. */
+export interface Turn extends Pick<Call, 'client' | 'deadline' | 'isWanted'> {
+  /** Default: read. */
+  readonly priority?: Priority | undefined;
+}
+
+/** Hands out the right to use something that takes a few users at a time. */
 export interface Turns {
-  /** Waits for a turn, runs the work, and gives the turn on, whatever comes of it. */
-  take<T>(priority: Priority, work: () => Promise<T>): Promise<T>;
+  /**
+   * Waits for a turn, runs the work, and gives the turn on, whatever comes of it.
+   *
+   * @throws RpcError CANCELLED when the caller left meanwhile: the work is not begun then.
+   */
+  take<T>(turn: Turn, work: () => Promise<T>): Promise<T>;
   /** Resolves when nobody has a turn or waits for one. */
   idle(): Promise<void>;
 }
@@ -18,11 +31,20 @@ const shares: Readonly<Record<Priority, number>> = { read: 4, write: 2, backgrou
 /** Of those that are equally far the first goes first. */
 const priorities = ['read', 'write', 'background'] as const;
 
+interface Waiter extends Turn {
+  start(): void;
+  drop(): void;
+}
+
 interface Queue {
-  readonly waiting: (() => void)[];
+  /** Within a priority clients take turns, and of one client the call that began first goes first. */
+  readonly waiting: FairQueue<Waiter>;
+  running: number;
   /** Time used, over the share: who is least far has the next turn. */
   used: number;
 }
+
+const newQueue = (): Queue => ({ waiting: createFairQueue(), running: 0, used: 0 });
 
 /**
  * The embedded engine runs one statement at a time anyway. The queue stands here, in front
@@ -34,59 +56,83 @@ interface Queue {
  * the turn began, and so is served next, whatever the others have waiting.
  *
  * @param now milliseconds of any clock that only goes forward.
+ * @param atOnce how many may have a turn at the same time.
  */
-export function createTurns(now: () => number = () => performance.now()): Turns {
-  const queues: Record<Priority, Queue> = {
-    read: { waiting: [], used: 0 },
-    write: { waiting: [], used: 0 },
-    background: { waiting: [], used: 0 },
-  };
+export function createTurns(now: () => number = () => performance.now(), atOnce = 1): Turns {
+  const queues: Record<Priority, Queue> = { read: newQueue(), write: newQueue(), background: newQueue() };
   const idlers: (() => void)[] = [];
-  let running: Priority | undefined;
-  /** Where the one who has the turn began. */
+  let running = 0;
+  /** Where the one who got the last turn began. */
   let began = 0;
 
   /** Notes that somebody wants a turn who may not have wanted one for long. */
-  const enter = (priority: Priority): void => {
-    const queue = queues[priority];
-    if (queue.waiting.length === 0 && running !== priority) queue.used = Math.max(queue.used, began);
+  const enter = (queue: Queue): void => {
+    if (queue.waiting.length === 0 && queue.running === 0) queue.used = Math.max(queue.used, began);
   };
 
-  const start = (priority: Priority): void => {
-    running = priority;
-    began = queues[priority].used;
+  const start = (queue: Queue): void => {
+    running += 1;
+    queue.running += 1;
+    began = queue.used;
+  };
+
+  const leastFar = (): Queue | undefined => {
+    let least: Queue | undefined;
+    for (const priority of priorities) {
+      const queue = queues[priority];
+      if (queue.waiting.length > 0 && (least === undefined || queue.used < least.used)) least = queue;
+    }
+    return least;
   };
 
   const next = (): void => {
-    let least: Priority | undefined;
-    for (const priority of priorities) {
-      const { waiting, used } = queues[priority];
-      if (waiting.length > 0 && (least === undefined || used < queues[least].used)) least = priority;
+    while (running < atOnce) {
+      const queue = leastFar();
+      if (queue === undefined) break;
+      const waiter = queue.waiting.take() as Waiter;
+      if (waiter.isWanted?.() === false) {
+        waiter.drop();
+        continue;
+      }
+      start(queue);
+      waiter.start();
     }
-    if (least === undefined) {
-      running = undefined;
-      for (const idler of idlers.splice(0)) idler();
-      return;
-    }
-    start(least);
-    queues[least].waiting.shift()?.();
+    if (running === 0) for (const idler of idlers.splice(0)) idler();
   };
 
   return {
-    async take(priority, work) {
-      enter(priority);
-      if (running === undefined) start(priority);
-      else await new Promise<void>((resolve) => queues[priority].waiting.push(resolve));
+    async take(turn, work) {
+      const { priority = 'read', client = '', deadline = Number.POSITIVE_INFINITY } = turn;
+      if (turn.isWanted?.() === false) throw callerLeft();
+      const queue = queues[priority];
+      enter(queue);
+      if (running < atOnce) {
+        queue.waiting.pass(client);
+        start(queue);
+      } else {
+        await new Promise<void>((resolve, reject) =>
+          queue.waiting.add(
+            { ...turn, start: resolve, drop: () => reject(callerLeft()) },
+            client,
+            // Calls have the same patience: the one that ends first began first.
+            deadline,
+          ),
+        );
+      }
       const from = now();
       try {
         return await work();
       } finally {
-        queues[priority].used += (now() - from) / shares[priority];
+        const time = now() - from;
+        queue.used += time / shares[priority];
+        queue.waiting.charge(client, time);
+        running -= 1;
+        queue.running -= 1;
         next();
       }
     },
     async idle() {
-      if (running !== undefined) await new Promise<void>((resolve) => idlers.push(resolve));
+      if (running > 0) await new Promise<void>((resolve) => idlers.push(resolve));
     },
   };
 }

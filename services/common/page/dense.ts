@@ -1,6 +1,5 @@
-import { invalidArgument } from '../errors.js';
 import type { PageRequest, PageResponse } from '../gen/indexer/common/v1/common.js';
-import { decodeKey, encodeKey } from './key.js';
+import { decodeKey, encodeKey, keyNumber } from './key.js';
 
 /** A list whose items stand at consecutive positions, `first` to `last`; empty when last < first. */
 export interface DenseList {
@@ -53,9 +52,7 @@ function boundsOf(request: PageRequest, { name, first, last }: DenseList): [from
       : [first + offset, Math.min(last, first + offset + limit - 1)];
   }
   const { side, position } = decodeKey(name, request.key, 1);
-  const anchor = Number(position[0]);
-  if (!/^\d+$/.test(position[0] ?? '') || !Number.isSafeInteger(anchor))
-    throw invalidArgument(`pagination.key ${JSON.stringify(request.key)} is not a key of this list`);
+  const anchor = keyNumber(position[0]);
   // Upwards from the anchor, or downwards.
   const upwards = (side === 'after') !== reverse;
   return upwards

@@ -27,6 +27,17 @@ export function encodeKey(list: string, side: Side, position: readonly (string |
   );
 }
 
+/** Whether a cursor, if it is one, stands for the page before its anchor. */
+export const isKeyBefore = (key: string): boolean => key[tagLength] === letters.before;
+
+/** A whole number in a cursor. @throws RpcError INVALID_ARGUMENT when it is none that a number holds exactly. */
+export function keyNumber(text: string | undefined): number {
+  const number = Number(text);
+  if (text === undefined || !/^\d{1,16}$/.test(text) || !Number.isSafeInteger(number))
+    throw invalidArgument('pagination.key is not a key of this list');
+  return number;
+}
+
 /**
  * Reads a cursor.
  *

@@ -3,13 +3,16 @@ import {
   type ChannelCredentials,
   type Client,
   type ClientReadableStream,
+  InterceptingCall,
+  type Interceptor,
   Metadata,
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
 import { RpcError } from '../errors.js';
-import { requestIdKey } from './context.js';
-import { maxMessageBytes } from './server.js';
+import { clientKey, requestIdKey } from './context.js';
+import { tokenKey } from './control.js';
+import { answeredKey, maxMessageBytes } from './server.js';
 import { type ClientSecurity, plainTransport } from './transport.js';
 
 /** What a call carries besides its request. */
@@ -18,6 +21,8 @@ export interface CallSettings {
   readonly deadline?: number | undefined;
   readonly request_id?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The client of the HTTP API behind the call. */
+  readonly client?: string | undefined;
 }
 
 /** Options of every channel: big messages, quick reconnects, no proxy between services. */
@@ -35,52 +40,37 @@ const channelOptions = {
 /** Calls go to all replicas in turn. */
 const spread = { loadBalancingConfig: [{ round_robin: {} }] };
 
-/**
- * Those that did not reach a replica are sent again, to another one: while replicas are replaced
- * a client hears that one is gone only once it is. Not when one call in ten fails: then more
- * calls do not help.
- */
-const retrying = {
-  ...spread,
-  methodConfig: [
-    {
-      name: [{}],
-      retryPolicy: {
-        maxAttempts: 3,
-        initialBackoff: '0.1s',
-        maxBackoff: '0.4s',
-        backoffMultiplier: 2,
-        retryableStatusCodes: ['UNAVAILABLE'],
-      },
-    },
-  ],
-  retryThrottling: { maxTokens: 100, tokenRatio: 0.1 },
-};
-
 type ClientConstructor<C> = new (address: string, credentials: ChannelCredentials, options?: object) => C;
 
-const connectWith =
-  (service_config: object) =>
-  <C extends Client>(
-    Constructor: ClientConstructor<C>,
-    address: string,
-    { credentials, server_name }: ClientSecurity = plainTransport.client,
-  ): C =>
-    new Constructor(address, credentials, {
-      ...channelOptions,
-      'grpc.service_config': JSON.stringify(service_config),
-      ...(server_name === undefined ? {} : { 'grpc.ssl_target_name_override': server_name }),
-    });
-
 /**
- * A client of a generated service.
+ * A client of a generated service. The library sends a call that never reached a server again; one that was under way is
+ * not sent again, since it may be what took the server down.
  *
  * @param address `host:port`, `dns:///name:port` (all its addresses are used) or `unix:/path`.
  */
-export const connectRpc = connectWith(spread);
+export function connectRpc<C extends Client>(
+  Constructor: ClientConstructor<C>,
+  address: string,
+  { credentials, server_name, token }: ClientSecurity = plainTransport.client,
+): C {
+  return new Constructor(address, credentials, {
+    ...channelOptions,
+    'grpc.service_config': JSON.stringify(spread),
+    ...(server_name === undefined ? {} : { 'grpc.ssl_target_name_override': server_name }),
+    ...(token === undefined || token === '' ? {} : { interceptors: [sending(token)] }),
+  });
+}
 
-/** The same, for a client that only reads: calls that reached nobody are sent again, twice. */
-export const connectReader = connectWith(retrying);
+/** Sends the token with every call. */
+const sending =
+  (token: string): Interceptor =>
+  (options, nextCall) =>
+    new InterceptingCall(nextCall(options), {
+      start(metadata, listener, next) {
+        metadata.set(tokenKey, token);
+        next(metadata, listener);
+      },
+    });
 
 /** A unary method of a generated client, bound to it. */
 export type UnaryMethod<Request, Response> = (
@@ -149,6 +139,7 @@ export async function* streamRpc<Request, Response>(
 function metadataOf(settings: CallSettings): Metadata {
   const metadata = new Metadata();
   if (settings.request_id !== undefined) metadata.set(requestIdKey, settings.request_id);
+  if (settings.client !== undefined) metadata.set(clientKey, settings.client);
   return metadata;
 }
 
@@ -158,4 +149,17 @@ function optionsOf(settings: CallSettings): Partial<CallOptions> {
 
 function fromServiceError(error: ServiceError): RpcError {
   return new RpcError((error.code ?? 2) as status, error.details || error.message, { cause: error });
+}
+
+/** What the library says of a call for which there was no connection. */
+const neverSent = /^(\w+: )?No connection established|^Name resolution failed/;
+
+/**
+ * Whether a call that failed may be sent again without harm: it never left, or a handler ended it, so that it did not take
+ * its process down. One whose connection broke while it was under way is not.
+ */
+export function maySendAgain(error: unknown): boolean {
+  if (!(error instanceof RpcError) || error.code !== status.UNAVAILABLE) return false;
+  const { metadata } = (error.cause ?? {}) as Partial<ServiceError>;
+  return neverSent.test(error.message) || metadata?.get(answeredKey)[0] !== undefined;
 }

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Metadata } from '@grpc/grpc-js';
+import type { Call } from '../clickhouse/database.js';
 
 /** Metadata key that carries the request id from HTTP to SQL. */
 export const requestIdKey = 'x-request-id';
+
+/** Metadata key that names the client of the HTTP API behind a call, so that clients take turns at the database. */
+export const clientKey = 'x-weft-client';
 
 /** What a handler knows about the call it answers. */
 export interface CallContext {
@@ -12,7 +16,17 @@ export interface CallContext {
   readonly request_id: string;
   /** Aborted when the caller went away or the deadline passed. */
   readonly signal: AbortSignal;
+  /** Who is behind the call; empty where nobody says. */
+  readonly client: string;
 }
+
+/** What every statement of a call carries on. */
+export const forward = ({ deadline, request_id, signal, client }: CallContext): Call => ({
+  deadline,
+  request_id,
+  isWanted: () => !signal.aborted,
+  client,
+});
 
 /** Reads the context of a server-side call. */
 export function contextOf(
@@ -20,11 +34,13 @@ export function contextOf(
   signal: AbortSignal,
 ): CallContext {
   const given = call.metadata.get(requestIdKey)[0];
+  const client = call.metadata.get(clientKey)[0];
   const deadline = call.getDeadline();
   const at = deadline instanceof Date ? deadline.getTime() : deadline;
   return {
     deadline: Number.isFinite(at) ? at : undefined,
     request_id: typeof given === 'string' && given !== '' ? given : randomUUID(),
     signal,
+    client: typeof client === 'string' ? client : '',
   };
 }

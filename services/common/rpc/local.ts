@@ -64,7 +64,7 @@ function unaryCall(
     const timer = deadlineTimer(options, () => abandon(status.DEADLINE_EXCEEDED, 'Deadline exceeded'));
     const handler = implementation[name] as (call: unknown, callback: Callback) => void;
     handler(call, (error, response) =>
-      finish(error === null ? null : serviceError(error.code, error.details), response),
+      finish(error === null ? null : serviceError(error.code, error.details, error.metadata), response),
     );
     return { cancel: () => abandon(status.CANCELLED, 'Cancelled on client') };
   };
@@ -117,11 +117,11 @@ function deadlineTimer(
   return Number.isFinite(at) ? setTimeout(onDeadline, Math.max(0, at - Date.now())) : undefined;
 }
 
-function serviceError(code: status | undefined, details: string): ServiceError {
+function serviceError(code: status | undefined, details: string, metadata = new Metadata()): ServiceError {
   const known = code ?? status.UNKNOWN;
   return Object.assign(new Error(`${known} ${status[known]}: ${details}`), {
     code: known,
     details,
-    metadata: new Metadata(),
+    metadata,
   });
 }

@@ -2,8 +2,10 @@ import {
   type handleServerStreamingCall,
   type handleUnaryCall,
   logVerbosity,
+  Metadata,
   Server,
   type ServerCredentials,
+  type ServerUnaryCall,
   type ServerWritableStream,
   type ServiceDefinition,
   type StatusObject,
@@ -16,15 +18,25 @@ import { DatabaseUnavailable, QueryTimeout } from '../clickhouse/database.js';
 import { messageOf, RpcError } from '../errors.js';
 import { cannotListen } from '../listen.js';
 import type { Log } from '../log.js';
+import { createLogSampler, type LogSampler } from '../log-sampler.js';
 import type { Metrics } from '../metrics.js';
 import type { Readiness } from '../ops.js';
 import { type CallContext, contextOf } from './context.js';
+import { type Control, checkControl, tokenKey } from './control.js';
 import { type FollowedReadiness, followReadiness } from './readiness.js';
 import { addReflection } from './reflection.js';
 import { plainTransport, type Transport } from './transport.js';
 
-/** The largest message either side takes: a block of thousands of txs is one message. */
+/** The largest answer: a block of thousands of txs is one message. */
 export const maxMessageBytes = 256 * 1024 * 1024;
+
+/** Metadata key of a status that a handler gave, and not a connection that broke under it. */
+export const answeredKey = 'x-weft-answered';
+
+/**
+ * Longest text of a status, in characters. It travels in a header, percent-encoded, and headers above 64 kB never arrive.
+ */
+const maxDetails = 2_000;
 
 /** What the handlers of a server share. */
 export interface HandlerEnvironment {
@@ -46,6 +58,7 @@ export function unary<Request, Response>(
   environment: HandlerEnvironment,
   handler: Unary<Request, Response>,
 ): handleUnaryCall<Request, Response> {
+  const sampled = createLogSampler();
   return (call, callback) => {
     const controller = new AbortController();
     call.on('cancelled', () => controller.abort());
@@ -57,7 +70,7 @@ export function unary<Request, Response>(
         callback(null, response);
       },
       (error: unknown) => {
-        const answer = toStatus(error, context, call.getPath(), environment.log);
+        const answer = toStatus(error, context, call.getPath(), environment.log, sampled);
         end({ code: status[answer.code ?? status.UNKNOWN] });
         callback(answer);
       },
@@ -70,6 +83,7 @@ export function streaming<Request, Response>(
   environment: HandlerEnvironment,
   handler: Streaming<Request, Response>,
 ): handleServerStreamingCall<Request, Response> {
+  const sampled = createLogSampler();
   return (call) => {
     const controller = new AbortController();
     call.on('cancelled', () => controller.abort());
@@ -79,7 +93,7 @@ export function streaming<Request, Response>(
       (error: unknown) => {
         // A failing stream must emit the status: destroying the call leaves the client hanging.
         if (controller.signal.aborted) call.end();
-        else call.emit('error', toStatus(error, context, call.getPath(), environment.log));
+        else call.emit('error', toStatus(error, context, call.getPath(), environment.log, sampled));
       },
     );
   };
@@ -114,20 +128,62 @@ function toStatus(
   context: CallContext,
   method: string,
   log: Log,
+  sampled: LogSampler,
 ): Partial<StatusObject> & Error {
-  if (error instanceof RpcError)
-    return Object.assign(new Error(error.message), { code: error.code, details: error.message });
-  const answer = (code: status, details: string) => Object.assign(new Error(details), { code, details });
-  if (error instanceof QueryTimeout) return answer(status.DEADLINE_EXCEEDED, 'the query ran out of time');
-  log.error({ request_id: context.request_id, method, err: error }, `call failed: ${messageOf(error)}`);
-  if (error instanceof DatabaseUnavailable) return answer(status.UNAVAILABLE, 'the database does not answer');
-  return answer(status.INTERNAL, 'internal error');
+  if (error instanceof RpcError) return statusOf(error.code, error.message);
+  if (error instanceof QueryTimeout) return statusOf(status.DEADLINE_EXCEEDED, 'the query ran out of time');
+  sampled(messageOf(error), (left_out) =>
+    log.error(
+      { request_id: context.request_id, method, err: error, ...left_out },
+      `call failed: ${messageOf(error)}`,
+    ),
+  );
+  if (error instanceof DatabaseUnavailable)
+    return statusOf(status.UNAVAILABLE, 'the database does not answer');
+  return statusOf(status.INTERNAL, 'internal error');
+}
+
+function statusOf(code: status, text: string): Partial<StatusObject> & Error {
+  const details = text.length > maxDetails ? `${text.slice(0, maxDetails)}...` : text;
+  const metadata = new Metadata();
+  metadata.set(answeredKey, '1');
+  return Object.assign(new Error(details), { code, details, metadata });
 }
 
 /** A service to serve: its generated definition and its handlers. */
 export interface ServedService {
   readonly definition: ServiceDefinition;
   readonly implementation: UntypedServiceImplementation;
+  /** Names of the methods that change something: not everybody may call them from another process. */
+  readonly changing?: readonly string[];
+}
+
+type Handler = (
+  call: ServerUnaryCall<unknown, unknown>,
+  callback: (error: Partial<StatusObject>) => void,
+) => void;
+
+/** The handlers of a service for callers from elsewhere: those that change something ask who calls. */
+function guarded(
+  { implementation, changing = [] }: ServedService,
+  control: Control,
+): UntypedServiceImplementation {
+  const guard =
+    (handler: Handler): Handler =>
+    (call, callback) => {
+      try {
+        checkControl(control, call.getPeer(), call.metadata.get(tokenKey)[0]);
+      } catch (error) {
+        const answer = statusOf((error as RpcError).code, messageOf(error));
+        // Only a unary call has a callback.
+        if (callback === undefined) call.emit('error', answer);
+        else callback(answer);
+        return;
+      }
+      handler(call, callback);
+    };
+  const guards = changing.map((name) => [name, guard(implementation[name] as unknown as Handler)]);
+  return { ...implementation, ...Object.fromEntries(guards) };
 }
 
 /** A running gRPC server. */
@@ -162,12 +218,15 @@ export async function serveRpc(
   {
     server: credentials,
     max_connection_age_ms,
-  }: Pick<Transport, 'server' | 'max_connection_age_ms'> = plainTransport,
+    is_mutual,
+    token,
+    max_request_bytes,
+  }: Transport = plainTransport,
 ): Promise<RpcServer> {
   // What fails is thrown and logged here; grpc-js would print it to the console as well.
   if (process.env['GRPC_VERBOSITY'] === undefined) setLogVerbosity(logVerbosity.NONE);
   const server = new Server({
-    'grpc.max_receive_message_length': maxMessageBytes,
+    'grpc.max_receive_message_length': max_request_bytes,
     'grpc.max_send_message_length': maxMessageBytes,
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_permit_without_calls': 1,
@@ -176,7 +235,9 @@ export async function serveRpc(
       : // What runs goes on, however long: a stream of blocks has no end. New calls take a new connection.
         { 'grpc.max_connection_age_ms': max_connection_age_ms }),
   });
-  for (const service of services) server.addService(service.definition, service.implementation);
+  const trusts_all = is_mutual || addresses.every((address) => address.startsWith('unix:'));
+  for (const service of services)
+    server.addService(service.definition, guarded(service, { token, trusts_all }));
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   const followed: FollowedReadiness[] = [];
   health.addToServer(server as never);

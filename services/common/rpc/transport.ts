@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { type ChannelCredentials, credentials, experimental, ServerCredentials } from '@grpc/grpc-js';
 import type { RightValues, ValuesOf } from '../config.js';
+import { messageOf, UserError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
-import type { connectionSettings, transportSettings } from '../settings.js';
+import type { connectionSettings, requestSettings, transportSettings } from '../settings.js';
 import { watchCertificates } from './certificates.js';
 
 /** How a client proves who it is, and whom it believes. */
@@ -10,6 +12,8 @@ export interface ClientSecurity {
   readonly credentials: ChannelCredentials;
   /** Name that the certificate of every server must have; undefined for the one in the address. */
   readonly server_name?: string | undefined;
+  /** Sent with every call, for those that change something. */
+  readonly token?: string | undefined;
 }
 
 /** How the processes of a deployment talk: in plain text, or each with a certificate of one CA. */
@@ -18,6 +22,12 @@ export interface Transport {
   /** After how long a server asks its clients to connect again, in milliseconds; 0 for never. */
   readonly max_connection_age_ms: number;
   readonly client: ClientSecurity;
+  /** Whether both sides show certificates. */
+  readonly is_mutual: boolean;
+  /** Token of calls that change something; empty for none. */
+  readonly token: string;
+  /** Largest message that a server takes as a request. */
+  readonly max_request_bytes: number;
   close(): void;
 }
 
@@ -26,6 +36,9 @@ export const plainTransport: Transport = {
   server: ServerCredentials.createInsecure(),
   max_connection_age_ms: 0,
   client: { credentials: credentials.createInsecure() },
+  is_mutual: false,
+  token: '',
+  max_request_bytes: 256 * 1024,
   close: () => {},
 };
 
@@ -37,18 +50,36 @@ export function checkTransport(values: RightValues<typeof transportSettings>): s
   return [`${unset.join(' and ')} not set: ${names.join(', ')} are set all three, or none`];
 }
 
+/** What a transport in plain text is told. */
+type PlainSettings = Partial<ValuesOf<typeof connectionSettings> & ValuesOf<typeof requestSettings>>;
+
+/** Plain text with the limits that the settings say. @throws UserError when the token cannot be read. */
+export function openPlainTransport(config: PlainSettings): Transport {
+  const token = tokenOf(config);
+  return {
+    ...plainTransport,
+    max_connection_age_ms: config.MAX_CONNECTION_AGE_MS ?? 0,
+    max_request_bytes:
+      config.GRPC_MAX_REQUEST_KB === undefined
+        ? plainTransport.max_request_bytes
+        : config.GRPC_MAX_REQUEST_KB * 1024,
+    token,
+    client: { ...plainTransport.client, token },
+  };
+}
+
 /**
  * Opens what the settings say; those of servers are absent where nothing is served.
  *
  * @throws UserError when a file cannot be used.
  */
 export function openTransport(
-  config: ValuesOf<typeof transportSettings> & Partial<ValuesOf<typeof connectionSettings>>,
+  config: ValuesOf<typeof transportSettings> & PlainSettings,
   log: Log,
   metrics: Metrics,
 ): Transport {
-  const max_connection_age_ms = config.MAX_CONNECTION_AGE_MS ?? 0;
-  if (config.GRPC_TLS_CERT_FILE === '') return { ...plainTransport, max_connection_age_ms };
+  const plain = openPlainTransport(config);
+  if (config.GRPC_TLS_CERT_FILE === '') return plain;
   const certificates = watchCertificates(
     { certificate: config.GRPC_TLS_CERT_FILE, key: config.GRPC_TLS_KEY_FILE, ca: config.GRPC_TLS_CA_FILE },
     {
@@ -59,12 +90,24 @@ export function openTransport(
     },
   );
   return {
-    max_connection_age_ms,
+    ...plain,
+    is_mutual: true,
     server: experimental.createCertificateProviderServerCredentials(certificates, certificates, true),
     client: {
       credentials: experimental.createCertificateProviderChannelCredentials(certificates, certificates),
       server_name: config.GRPC_TLS_SERVER_NAME || undefined,
+      token: plain.token,
     },
     close: () => certificates.close(),
   };
+}
+
+/** The token of calls that change something. @throws UserError when its file cannot be read. */
+function tokenOf({ GRPC_TOKEN = '', GRPC_TOKEN_FILE = '' }: PlainSettings): string {
+  if (GRPC_TOKEN_FILE === '') return GRPC_TOKEN;
+  try {
+    return readFileSync(GRPC_TOKEN_FILE, 'utf8').trim();
+  } catch (cause) {
+    throw new UserError(`GRPC_TOKEN_FILE cannot be read: ${messageOf(cause)}`, { cause });
+  }
 }

@@ -32,8 +32,13 @@ const leastCompressed_bytes = 1_024;
 
 const jsonType = 'application/json; charset=utf-8';
 
+/** Above this an answer is sent as it is: compressing it would hold it twice. */
+const mostCompressed_bytes = 16 * 1024 * 1024;
+
 /** Makes an answer of a body. */
 export function createAnswer(content: Content): Answer {
+  if (content.streamed !== undefined)
+    return { content, identity: encodeStreamed(content, content.streamed.bytes) };
   return { content, identity: encode(content, content.body, 'identity', hashOf(content.body)) };
 }
 
@@ -41,10 +46,22 @@ export function createAnswer(content: Content): Answer {
 const hashOf = (body: Buffer): string =>
   createHash('sha256').update(body).digest().subarray(0, 16).toString('base64url');
 
+const maxAgeOf = (content: Content): number => content.max_age ?? (content.settled ? long_s : 1);
+
+/** What is streamed is not known before it is sent: it has no tag. */
+function encodeStreamed(content: Content, bytes: number): Encoded {
+  const headers = [
+    ...['content-type', content.type ?? jsonType],
+    ...['content-length', String(bytes)],
+    ...['cache-control', `public, max-age=${maxAgeOf(content)}`],
+  ];
+  return { body: content.body, etag: '', headers, unchanged_headers: [] };
+}
+
 function encode(content: Content, body: Buffer, coding: Coding, hash: string): Encoded {
   // A strong tag names exact bytes, so every coding has its own.
   const etag = coding === 'identity' ? `"${hash}"` : `"${hash}-${coding}"`;
-  const max_age = content.max_age ?? (content.settled ? long_s : 1);
+  const max_age = maxAgeOf(content);
   const extra = Object.entries(content.headers ?? {});
   const vary = extra.find(([name]) => name === 'vary')?.[1];
   const unchanged_headers = [
@@ -87,7 +104,9 @@ const compress: Record<'br' | 'gzip', (body: Buffer) => Promise<Buffer>> = {
  * done once however many ask. What is small stays as it is.
  */
 export function inCoding(answer: Answer, coding: Coding): Encoded | Promise<Encoded> {
-  if (coding === 'identity' || answer.content.body.length < leastCompressed_bytes) return answer.identity;
+  const { length } = answer.content.body;
+  if (coding === 'identity' || length < leastCompressed_bytes || length > mostCompressed_bytes)
+    return answer.identity;
   const ready = answer[coding];
   if (ready !== undefined) return ready;
   const hash = answer.identity.etag.slice(1, -1);

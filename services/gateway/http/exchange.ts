@@ -8,6 +8,8 @@ export interface Exchange {
   /** Raw target as it was sent. */
   readonly url: string;
   readonly request_id: string;
+  /** Address that it came from, as limits count it. */
+  readonly client: string;
   /** When the request came, by performance.now(). */
   readonly started_ms: number;
   /** Path of the route for metrics and the log; `unknown` until one is found. */
@@ -18,6 +20,7 @@ export interface Exchange {
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
+  client: string,
   newId: () => string,
 ): Exchange {
   const given = request.headers['x-request-id'];
@@ -26,6 +29,7 @@ export function openExchange(
     response,
     url: request.url ?? '/',
     request_id: typeof given === 'string' && isSaneId(given) ? given : newId(),
+    client,
     started_ms: performance.now(),
     route: 'unknown',
   };

@@ -88,12 +88,13 @@ export const blockGroup: RouteGroup = {
       example: () => ({ blocks: [readExample('block')], pagination: examplePage }),
       problems: [400],
       owners: ['block'],
-      handler: async (page, { clients, call, about }) => {
+      handler: async (page, context) => {
+        const { clients, call } = context;
         const pagination = pageRequest(page);
         const answer = await callRpc(clients.block.listBlocks.bind(clients.block), { pagination }, call);
         // Never settled: the total is always counted, and grows.
-        const blocks = answer.blocks.map(blockJson);
-        return pageContent('blocks', blocks, pagination, answer.pagination, about.absent_key);
+        const bodies = answer.blocks.map(blockJson);
+        return pageContent('blocks', { bodies, large: undefined }, pagination, answer.pagination, context);
       },
     }),
     route({

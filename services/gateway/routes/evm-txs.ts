@@ -1,5 +1,5 @@
 import { callRpc } from '../../common/rpc/client.js';
-import { objectOf } from '../json.js';
+import { bodyContent } from '../json.js';
 import { examplePage, readExample } from '../openapi/examples.js';
 import { ref } from '../openapi/schema.js';
 import { evmTxSchemas } from '../openapi/tx-schemas.js';
@@ -57,10 +57,10 @@ export const evmTxsGroup: RouteGroup = {
       problems: [400, 404, 501],
       owners: ['tx'],
       only: list.only,
-      handler: async ({ tx_hash }, { clients, call }) => {
-        const request = { tx_hash: `0x${tx_hash}` };
-        const { tx } = await callRpc(clients.tx.getEvmTx.bind(clients.tx), request, call);
-        return { body: objectOf('tx', tx), settled: true };
+      handler: async ({ tx_hash }, context) => {
+        const { tx } = context.clients;
+        const answer = await callRpc(tx.getEvmTx.bind(tx), { tx_hash: `0x${tx_hash}` }, context.call);
+        return bodyContent('tx', { body: answer.tx, large: answer.large }, context);
       },
     }),
   ],

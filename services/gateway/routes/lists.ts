@@ -1,4 +1,5 @@
 import type { PageRequest, PageResponse } from '../../common/gen/indexer/common/v1/common.js';
+import type { LargeBody } from '../../common/gen/indexer/tx/v1/tx.js';
 import { callRpc, type UnaryMethod } from '../../common/rpc/client.js';
 import type { Clients } from '../clients.js';
 import { pageContent } from '../json.js';
@@ -15,7 +16,7 @@ import type { Content, RouteContext } from '../route.js';
 /** A method that gives a page of ready-made bodies, which its answer calls by a name. */
 type ListMethod<Name extends string, Request extends object> = UnaryMethod<
   Request & { pagination: PageRequest },
-  Record<Name, Buffer[]> & { pagination: PageResponse | undefined }
+  Record<Name, Buffer[]> & { pagination: PageResponse | undefined; large: LargeBody | undefined }
 >;
 
 /** Where a list is asked for, of the clients that a call has. */
@@ -46,11 +47,12 @@ export async function listBodies<Name extends string, Request extends object>(
   method: ListMethod<Name, Request>,
   request: Request,
   page: PageArguments,
-  { call, about }: RouteContext,
+  context: RouteContext,
 ): Promise<Content> {
   const pagination = pageRequest(page);
-  const answer = await callRpc(method, { ...request, pagination }, call);
-  return pageContent(name, answer[name], pagination, answer.pagination, about.absent_key);
+  const answer = await callRpc(method, { ...request, pagination }, context.call);
+  const { large, [name]: bodies } = answer;
+  return pageContent(name, { bodies, large }, pagination, answer.pagination, context);
 }
 
 /** Parameters and handler of a list of everything there is. */

@@ -25,7 +25,7 @@ export const nftCollectionRoutes: readonly Route[] = [
     handler: async (page, { clients, call, about }) => {
       const pagination = pageRequest(page);
       const answer = await callRpc(clients.nft.listCollections.bind(clients.nft), { pagination }, call);
-      return movingContent('collections', answer.collections, answer.pagination, about);
+      return movingContent('collections', answer.collections, pagination, answer.pagination, about);
     },
   }),
   route({
@@ -38,7 +38,7 @@ export const nftCollectionRoutes: readonly Route[] = [
     handler: async ({ account, ...page }, { clients, call, about }) => {
       const request = { account, pagination: pageRequest(page) };
       const answer = await callRpc(clients.nft.listCollectionsByAccount.bind(clients.nft), request, call);
-      return movingContent('collections', answer.collections, answer.pagination, about);
+      return movingContent('collections', answer.collections, request.pagination, answer.pagination, about);
     },
   }),
   route({
@@ -56,7 +56,7 @@ export const nftCollectionRoutes: readonly Route[] = [
       const ask = (text: string) =>
         callRpc(clients.nft.listCollectionsByName.bind(clients.nft), { name: text, pagination }, call);
       const answer = await asEitherSpelling(name, ask, ({ collections }) => collections.length > 0);
-      return movingContent('collections', answer.collections, answer.pagination, about);
+      return movingContent('collections', answer.collections, pagination, answer.pagination, about);
     },
   }),
   route({

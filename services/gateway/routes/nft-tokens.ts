@@ -53,7 +53,7 @@ export const nftTokenRoutes: readonly Route[] = [
       const ask = (text: string) =>
         callRpc(clients.nft.listTokensByAccount.bind(clients.nft), { ...request, token_id: text }, call);
       const answer = await asEitherSpelling(id, ask, ({ tokens }) => tokens.length > 0);
-      return movingContent('tokens', answer.tokens, answer.pagination, about);
+      return movingContent('tokens', answer.tokens, request.pagination, answer.pagination, about);
     },
   }),
   route({
@@ -74,7 +74,7 @@ export const nftTokenRoutes: readonly Route[] = [
       const ask = (text: string) =>
         callRpc(clients.nft.listTokensByCollection.bind(clients.nft), { ...request, token_id: text }, call);
       const answer = await asEitherSpelling(id, ask, ({ tokens }) => tokens.length > 0);
-      return movingContent('tokens', answer.tokens, answer.pagination, about);
+      return movingContent('tokens', answer.tokens, request.pagination, answer.pagination, about);
     },
   }),
 ];

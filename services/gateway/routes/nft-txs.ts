@@ -1,3 +1,7 @@
+import { status } from '@grpc/grpc-js';
+import { RpcError } from '../../common/errors.js';
+import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
+import { isFromEnd, shortened } from '../../common/page/fit.js';
 import { callRpc } from '../../common/rpc/client.js';
 import { asEitherSpelling } from '../decode-again.js';
 import { pageContent } from '../json.js';
@@ -22,20 +26,39 @@ export const nftTxRoutes: readonly Route[] = [
     example: () => ({ txs: [readExample('tx')], pagination: examplePage }),
     problems: [400],
     owners: ['nft', 'tx'],
-    handler: async ({ collection_addr, token_id, ...page }, { clients, call, about }) => {
+    handler: async ({ collection_addr, token_id, ...page }, context) => {
+      const { nft, tx } = context.clients;
       const pagination = pageRequest(page);
+      const list = (text: string, wanted: PageRequest) =>
+        callRpc(
+          nft.listTokenTxs.bind(nft),
+          { collection_addr, token_id: text, pagination: wanted },
+          context.call,
+        );
+      let id = token_id;
       const ask = (text: string) => {
-        const request = { collection_addr, token_id: text, pagination };
-        return callRpc(clients.nft.listTokenTxs.bind(clients.nft), request, call);
+        id = text;
+        return list(text, pagination);
       };
       const answer = await asEitherSpelling(token_id, ask, ({ tx_hashes }) => tx_hashes.length > 0);
       const { tx_hashes, height } = answer;
-      // The tx service has them all, or the answer is that it does not yet.
-      const { txs } =
-        tx_hashes.length === 0
-          ? { txs: [] }
-          : await callRpc(clients.tx.getTxsByHashes.bind(clients.tx), { tx_hashes, height }, call);
-      return pageContent('txs', txs, pagination, answer.pagination, about.absent_key);
+      if (tx_hashes.length === 0) {
+        const none = { bodies: [], large: undefined };
+        return pageContent('txs', none, pagination, answer.pagination, context);
+      }
+      // The tx service has them all, or the answer is that it does not yet; it gives those that fit into a page.
+      const request = { tx_hashes, height, from_end: isFromEnd(pagination) };
+      const given = await callRpc(tx.getTxsByHashes.bind(tx), request, context.call);
+      const bodies = { bodies: given.txs, large: given.large };
+      const count = given.large === undefined ? given.txs.length : 1;
+      if (count === tx_hashes.length) {
+        return pageContent('txs', bodies, pagination, answer.pagination, context);
+      }
+      const cut = await list(id, shortened(pagination, count, { onReached: () => {} }));
+      const fitting = request.from_end ? tx_hashes.slice(-count) : tx_hashes.slice(0, count);
+      if (fitting.join() !== cut.tx_hashes.join())
+        throw new RpcError(status.UNAVAILABLE, 'the list changed while it was read');
+      return pageContent('txs', bodies, pagination, cut.pagination, context);
     },
   }),
 ];

@@ -44,7 +44,7 @@ export const richlistGroup: RouteGroup = {
           request,
           call,
         );
-        return movingContent('holders', holders, pagination, about);
+        return movingContent('holders', holders, request.pagination, pagination, about);
       },
     }),
   ],

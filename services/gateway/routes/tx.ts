@@ -1,5 +1,5 @@
 import { callRpc } from '../../common/rpc/client.js';
-import { objectOf } from '../json.js';
+import { bodyContent } from '../json.js';
 import { examplePage, readExample } from '../openapi/examples.js';
 import { ref } from '../openapi/schema.js';
 import { txSchemas } from '../openapi/tx-schemas.js';
@@ -77,10 +77,11 @@ export const txGroup: RouteGroup = {
       example: () => ({ tx: readExample('tx') }),
       problems: [400, 404],
       owners: ['tx'],
-      handler: async ({ tx_hash }, { clients, call }) => {
+      handler: async ({ tx_hash }, context) => {
+        const { tx } = context.clients;
         const request = { tx_hash: tx_hash.toUpperCase() };
-        const { tx } = await callRpc(clients.tx.getTx.bind(clients.tx), request, call);
-        return { body: objectOf('tx', tx), settled: true };
+        const answer = await callRpc(tx.getTx.bind(tx), request, context.call);
+        return bodyContent('tx', { body: answer.tx, large: answer.large }, context);
       },
     }),
   ],

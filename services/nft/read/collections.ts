@@ -1,5 +1,6 @@
-import { invalidArgument } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
+import { readFitting } from '../../common/page/fit.js';
+import { keyNumber } from '../../common/page/key.js';
 import { ownerIn } from '../store/editions.js';
 import type { ShownCollection } from '../store/types.js';
 import { readCounts, readHoldings } from './counts.js';
@@ -7,7 +8,7 @@ import { readEditions } from './editions.js';
 import { memoryList } from './memory-list.js';
 import { type MovingPage, movingPage, type Position, type Range } from './moving-page.js';
 import type { Reading } from './reader.js';
-import { readShown, readShownOf } from './shown.js';
+import { readPlacesOf, readShown, readShownPlaces } from './shown.js';
 
 /** A collection's place in the list by creation. */
 export interface CollectionPlace {
@@ -28,8 +29,7 @@ const byCreation = {
   ],
   positionOf: ({ born_at, collection }: CollectionPlace): Position => [born_at, collection],
   parse([born_at = '', collection = '']: readonly string[]): Position {
-    if (!/^\d{1,16}$/.test(born_at)) throw invalidArgument('pagination.key is not a key of this list');
-    return [Number(born_at), collection];
+    return [keyNumber(born_at), collection];
   },
 } as const;
 
@@ -58,10 +58,25 @@ export function listCollectionsOf(
       const editions = await readEditions(reading, [{ family: 'owner', scope: owner }]);
       const name = ownerIn(editions, owner);
       const held = (await readHoldings(reading, name)).map(({ collection }) => collection);
-      return [...(await readShownOf(reading, held, name)).values()];
+      return [...(await readPlacesOf(reading, held, name)).values()];
     },
   );
   return movingPage(request, list);
+}
+
+/** A page of collections, of which so many are there as fit. */
+export async function fittingCollections(
+  reading: Reading,
+  request: PageRequest,
+  list: (request: PageRequest) => Promise<MovingPage<{ readonly collection: string }>>,
+): Promise<MovingPage<SizedCollection>> {
+  const { items, pagination } = await readFitting(request, reading.page, list, async (page) => {
+    const names = page.items.map(({ collection }) => collection);
+    // One is shown however large it is.
+    const places = names.length < 2 ? undefined : await readShownPlaces(reading, names);
+    return names.map((name) => places?.get(name)?.size ?? 0);
+  });
+  return { items: await describeCollections(reading, items), pagination };
 }
 
 /** What is shown of collections, in the order of their places. */

@@ -1,5 +1,6 @@
 import { invalidArgument } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
+import { keyNumber } from '../../common/page/key.js';
 import { fold } from '../names.js';
 import type { CollectionPlace } from './collections.js';
 import { type MovingPage, movingPage, type Range } from './moving-page.js';
@@ -31,9 +32,8 @@ export function listCollectionsNamed(
     ],
     positionOf: ({ inexact, born_at, collection }) => [-sign * inexact, born_at, collection],
     parse: ([rank = '', born_at = '', collection = '']) => {
-      if (!/^-?[012]$/.test(rank) || !/^\d{1,16}$/.test(born_at))
-        throw invalidArgument('pagination.key is not a key of this list');
-      return [Number(rank), Number(born_at), collection];
+      if (!/^-?[012]$/.test(rank)) throw invalidArgument('pagination.key is not a key of this list');
+      return [Number(rank), keyNumber(born_at), collection];
     },
     read: (range) => readNamed(reading, wanted, sign, range),
     count: () => countNamed(reading, wanted),
@@ -45,10 +45,10 @@ const contains =
 
 /**
  * Collections whose newest row has the name: an older one that merges have not dropped yet may
- * have had it. Only the names are read of the whole table.
+ * have had it. Only the names are read of the whole table, and what is kept of each is whether it fits: names may be long.
  */
 const matching = (table: string): string =>
-  `SELECT born_at, collection, argMax(c.folded_name, c.version) AS name, argMax(c.folded_origin, c.version) AS origin FROM ${table} AS c WHERE (born_at, collection) GLOBAL IN (SELECT born_at, collection FROM ${table} WHERE born_at <= {end:UInt64} AND ${contains}) GROUP BY born_at, collection HAVING NOT argMax(c.gone, c.version) AND (position(name, {wanted:String}) > 0 OR position(origin, {wanted:String}) > 0)`;
+  `SELECT born_at, collection, argMax(c.folded_name = {wanted:String} OR c.folded_origin = {wanted:String}, c.version) AS is_exact FROM ${table} AS c WHERE (born_at, collection) GLOBAL IN (SELECT born_at, collection FROM ${table} WHERE born_at <= {end:UInt64} AND ${contains}) GROUP BY born_at, collection HAVING NOT argMax(c.gone, c.version) AND argMax(position(c.folded_name, {wanted:String}) > 0 OR position(c.folded_origin, {wanted:String}) > 0, c.version)`;
 
 function readNamed(
   { database, tables, end, call }: Reading,
@@ -62,7 +62,7 @@ function readNamed(
       ? ''
       : `WHERE rank ${over} {rank:Int8} OR (rank = {rank:Int8} AND (born_at ${over} {born_at:UInt64} OR (born_at = {born_at:UInt64} AND collection ${over} {collection:String})))`;
   return database.rows<Named>(
-    `SELECT inexact, born_at, collection FROM (SELECT toInt8(name != {wanted:String} AND origin != {wanted:String}) AS inexact, toInt8(-{sign:Int8} * inexact) AS rank, born_at, collection FROM (${matching(tables.of('collection_order'))})) ${beyond} ORDER BY rank ${order}, born_at ${order}, collection ${order} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+    `SELECT inexact, born_at, collection FROM (SELECT toInt8(NOT is_exact) AS inexact, toInt8(-{sign:Int8} * inexact) AS rank, born_at, collection FROM (${matching(tables.of('collection_order'))})) ${beyond} ORDER BY rank ${order}, born_at ${order}, collection ${order} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
     {
       ...{ end, wanted, sign, limit, offset },
       ...(anchor === undefined ? {} : { rank: anchor[0], born_at: anchor[1], collection: anchor[2] }),

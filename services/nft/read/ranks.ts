@@ -49,14 +49,24 @@ const countedAgain = 24;
 /** Changed rows that are looked at, at most. */
 const mostChanges = 2_000;
 
-/** Memory for 100,000 stretches is about 20 MB: lists of fifty million items. */
-const remembered = 100_000;
+/** Memory for ranks, in bytes: about 100,000 stretches with short ids, lists of fifty million items. */
+const memory_bytes = 20 * 1024 * 1024;
+
+/** What a stretch takes beside the id that it begins with. */
+const stretch_bytes = 200;
+
+/** A character may take two bytes. */
+const bytesOf = ({ stretches }: Counted, key: string): number =>
+  stretches.reduce(
+    (sum, { start }) => sum + stretch_bytes + 2 * String(start[1]).length,
+    2 * key.length + 100,
+  );
 
 /** Remembers nothing yet. */
 export function createRanks(): Ranks {
   const known = new LRUCache<string, Counted>({
-    maxSize: remembered,
-    sizeCalculation: ({ stretches }) => 1 + stretches.length,
+    maxSize: memory_bytes,
+    sizeCalculation: bytesOf,
   });
 
   const count = async (reading: Reading, of: ItemList): Promise<Counted> => {

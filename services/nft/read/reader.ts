@@ -1,4 +1,5 @@
 import type { Call, Database } from '../../common/clickhouse/database.js';
+import type { PageBound } from '../../common/page/fit.js';
 import { endOf } from '../store/place.js';
 import type { Tables } from '../store/tables.js';
 import type { Head } from './head.js';
@@ -12,6 +13,7 @@ export interface Reader {
   readonly head: Head;
   readonly ranks: Ranks;
   readonly shown: ShownMemory;
+  readonly page: PageBound;
   /**
    * Where another process writes the tables: takes over how far they are. What was read before
    * is of one chain if no rollback shows then, since the cursor is what a rollback takes first.

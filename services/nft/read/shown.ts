@@ -1,27 +1,49 @@
-import type { LRUCache } from 'lru-cache';
+import { LRUCache } from 'lru-cache';
 import type { Params } from '../../common/clickhouse/database.js';
 import { charactersAtOnce, charactersOf, inParts } from '../../common/clickhouse/keys.js';
 import { createLru } from '../../common/lru.js';
 import type { ShownCollection } from '../store/types.js';
 import type { Reading } from './reader.js';
 
+/** A collection that is shown, without its names: they may be long, and an account may hold many collections. */
+export interface ShownPlace {
+  readonly collection: string;
+  readonly born_at: number;
+  /** Bytes of its names. */
+  readonly size: number;
+}
+
 /** Collections that were shown last: most pages are about few of them. */
 export interface ShownMemory {
   /** What is remembered of a revision of the head; another one empties it. */
-  at(revision: number): LRUCache<string, ShownCollection>;
+  at(revision: number): {
+    readonly shown: LRUCache<string, ShownCollection>;
+    readonly places: LRUCache<string, ShownPlace>;
+  };
 }
 
-/** Memory for 20,000 collections is about 10 MB. */
-const remembered = 20_000;
+/** Memory for collections, in bytes, and places: 50,000 are about 10 MB. */
+const [shownBytes, placesRemembered] = [10 * 1024 * 1024, 50_000];
+
+/** What an entry takes beside its names. */
+const entryBytes = 500;
 
 export function createShownMemory(): ShownMemory {
-  const known = createLru<string, ShownCollection>(remembered);
+  const shown = new LRUCache<string, ShownCollection>({
+    maxSize: shownBytes,
+    // A character may take two bytes.
+    sizeCalculation: ({ name, origin_name }) => entryBytes + 2 * (name.length + origin_name.length),
+  });
+  const places = createLru<string, ShownPlace>(placesRemembered);
   let current = -1;
   return {
     at(revision) {
-      if (revision !== current) known.clear();
+      if (revision !== current) {
+        shown.clear();
+        places.clear();
+      }
       current = revision;
-      return known;
+      return { shown, places };
     },
   };
 }
@@ -30,77 +52,119 @@ export function createShownMemory(): ShownMemory {
  * The collections among these that are shown, by address. Details are learnt late, so that
  * they are read as they are now; only births above the end are not there yet.
  */
-export async function readShown(
+export function readShown(
   reading: Reading,
   collections: readonly string[],
 ): Promise<Map<string, ShownCollection>> {
-  const { head, end } = reading;
-  const { revision } = head;
-  const shown = new Map<string, ShownCollection>();
-  const missing: string[] = [];
-  for (const collection of collections) {
-    const held = reading.shown.at(revision).get(collection);
-    if (held === undefined) missing.push(collection);
-    else if (held.born_at <= end) shown.set(collection, held);
-  }
-  if (missing.length === 0) return shown;
-  for (const row of await lookUp(reading, missing)) {
-    shown.set(row.collection, row);
-    if (revision === head.revision) reading.shown.at(revision).set(row.collection, row);
-  }
-  return shown;
+  const columns = 'creator, name, origin_name, timestamp, at';
+  return readRemembered(
+    reading,
+    collections,
+    (revision) => reading.shown.at(revision).shown,
+    (missing) => lookUp<ShownCollection>(reading, missing, columns, 'nft.shown'),
+  );
+}
+
+/** What places are read by, and the name of the statement. */
+const [placeColumns, placesName] = ['length(c.name) + length(c.origin_name) AS size', 'nft.shown_places'];
+
+/** The same without names. */
+export function readShownPlaces(
+  reading: Reading,
+  collections: readonly string[],
+): Promise<Map<string, ShownPlace>> {
+  return readRemembered(
+    reading,
+    collections,
+    (revision) => reading.shown.at(revision).places,
+    (missing) => lookUp<ShownPlace>(reading, missing, placeColumns, placesName),
+  );
 }
 
 /**
- * Those that are shown of the collections that somebody holds. Anybody can send anybody tokens of any number of
- * collections: of many the statement finds itself which they are, so that its parameters do not grow with them.
+ * The same of the collections that somebody holds. Anybody can send anybody tokens of any number of collections: of many
+ * the statement finds itself which they are, so that its parameters do not grow with them.
  *
  * @param held the collections, as `readHoldings` gives them for the owner.
  * @param owner the name that the account has in its edition, as `ownerIn` gives it.
  */
-export async function readShownOf(
+export async function readPlacesOf(
   reading: Reading,
   held: readonly string[],
   owner: string,
-): Promise<Map<string, ShownCollection>> {
-  if (!areMany(held)) return readShown(reading, held);
+): Promise<Map<string, ShownPlace>> {
+  if (!areMany(held)) return readShownPlaces(reading, held);
   const ofOwner = `collection GLOBAL IN (SELECT collection FROM ${reading.tables.of('counts')} WHERE owner = {owner:String})`;
   const isHeld = new Set(held);
-  const rows = settle(await select(reading, ofOwner, { owner }));
-  return new Map(
-    [...rows].filter(({ collection }) => isHeld.has(collection)).map((row) => [row.collection, row]),
-  );
+  const rows = settle(await select<ShownPlace>(reading, ofOwner, { owner }, placeColumns, placesName));
+  return new Map(rows.filter(({ collection }) => isHeld.has(collection)).map((row) => [row.collection, row]));
 }
 
 /** Whether collections are more than one parameter takes. */
 export const areMany = (collections: readonly string[]): boolean =>
   charactersOf(collections) > charactersAtOnce;
 
-async function lookUp(reading: Reading, collections: readonly string[]): Promise<Iterable<ShownCollection>> {
+async function readRemembered<Row extends { readonly collection: string; readonly born_at: number }>(
+  reading: Reading,
+  collections: readonly string[],
+  memory: (revision: number) => LRUCache<string, Row>,
+  read: (missing: readonly string[]) => Promise<readonly Row[]>,
+): Promise<Map<string, Row>> {
+  const { head, end } = reading;
+  const { revision } = head;
+  const shown = new Map<string, Row>();
+  const missing: string[] = [];
+  for (const collection of collections) {
+    const held = memory(revision).get(collection);
+    if (held === undefined) missing.push(collection);
+    else if (held.born_at <= end) shown.set(collection, held);
+  }
+  if (missing.length === 0) return shown;
+  for (const row of await read(missing)) {
+    shown.set(row.collection, row);
+    if (revision === head.revision) memory(revision).set(row.collection, row);
+  }
+  return shown;
+}
+
+async function lookUp<Row extends { readonly collection: string }>(
+  reading: Reading,
+  collections: readonly string[],
+  columns: string,
+  name: string,
+): Promise<Row[]> {
   const rows = await inParts(
     collections,
     (collection) => [collection],
-    (some) => select(reading, 'collection IN {collections:Array(String)}', { collections: some }),
+    (some) =>
+      select<Row>(reading, 'collection IN {collections:Array(String)}', { collections: some }, columns, name),
   );
   return settle(rows);
 }
 
-type Row = ShownCollection & { readonly version: number; readonly gone: boolean };
+/** A row with what says whether it counts. */
+type Versioned<Row> = Row & { readonly version: number; readonly gone: boolean };
 
-function select({ database, tables, end, call }: Reading, which: string, params: Params): Promise<Row[]> {
-  return database.rows<Row>(
-    `SELECT collection, born_at, creator, name, origin_name, timestamp, at, version, gone FROM ${tables.of('collections')} WHERE ${which} AND born_at <= {end:UInt64} ORDER BY version`,
+function select<Row>(
+  { database, tables, end, call }: Reading,
+  which: string,
+  params: Params,
+  columns: string,
+  name: string,
+): Promise<Versioned<Row>[]> {
+  return database.rows<Versioned<Row>>(
+    `SELECT collection, born_at, ${columns}, version, gone FROM ${tables.of('collections')} AS c WHERE ${which} AND born_at <= {end:UInt64} ORDER BY version`,
     { ...params, end },
-    { name: 'nft.shown', ...call },
+    { name, ...call },
   );
 }
 
 /** The newest row of each collection, where that does not say that it is gone. */
-function settle(rows: readonly Row[]): Iterable<ShownCollection> {
-  const shown = new Map<string, ShownCollection>();
+function settle<Row extends { readonly collection: string }>(rows: readonly Versioned<Row>[]): Row[] {
+  const shown = new Map<string, Row>();
   for (const { version: _, gone, ...row } of rows) {
     if (gone) shown.delete(row.collection);
-    else shown.set(row.collection, row);
+    else shown.set(row.collection, row as unknown as Row);
   }
-  return shown.values();
+  return [...shown.values()];
 }

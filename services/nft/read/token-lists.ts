@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { RpcError } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
+import { readFitting } from '../../common/page/fit.js';
 import { nameIn, ownerIn, type Scope } from '../store/editions.js';
 import { holdingOf, type ListName } from '../store/tables.js';
 import { type ShownCollection, tokenName } from '../store/types.js';
@@ -11,9 +12,9 @@ import { findLongId, type Item, type ItemList, readItems } from './items.js';
 import { memoryList } from './memory-list.js';
 import { type MovingList, type MovingPage, movingPage } from './moving-page.js';
 import type { Reading } from './reader.js';
-import { readShown, readShownOf } from './shown.js';
+import { readPlacesOf, readShown, readShownPlaces } from './shown.js';
 import { ends, findAmong, parsePosition, positionOf, shorten } from './token-position.js';
-import { readTokens, type TokenRow } from './tokens.js';
+import { readTokenSizes, readTokens, type TokenRow } from './tokens.js';
 
 /** How a list of tokens is sorted. */
 export type TokenOrder = 'token_id' | 'height';
@@ -49,19 +50,17 @@ export async function listTokensByCollection(
     return pageOf(
       reading,
       page,
-      shown,
       memoryItems(name, async () => []),
     );
   if (token_id !== '')
     return pageOf(
       reading,
       page,
-      shown,
       memoryItems(name, () => oneToken(reading, collection, query)),
     );
   const of = { family: 'collection', scope: collection } as const;
   const scope = nameIn(await readEditions(reading, [of]), of);
-  return pageOf(reading, page, shown, {
+  return pageOf(reading, page, {
     ...tableItems(reading, name, { list: listIn('collection', order), scope, hidden: [] }),
     count: async () => (await readCounts(reading, '', [collection])).get(collection) ?? 0,
   });
@@ -89,7 +88,7 @@ export async function listTokensByAccount(
           collection: address,
           n,
         }));
-  const shown = await readShownOf(
+  const shown = await readPlacesOf(
     reading,
     held.map((holding) => holding.collection),
     name_in_counts,
@@ -100,7 +99,6 @@ export async function listTokensByAccount(
     return pageOf(
       reading,
       page,
-      shown,
       memoryItems(name, async () => []),
     );
   if (token_id !== '') {
@@ -108,9 +106,9 @@ export async function listTokensByAccount(
       collection === ''
         ? tokensOfId(reading, { list: 'owner', scope, hidden, owner: name_in_counts }, query)
         : oneToken(reading, collection, query, owner);
-    return pageOf(reading, page, shown, memoryItems(name, load));
+    return pageOf(reading, page, memoryItems(name, load));
   }
-  return pageOf(reading, page, shown, {
+  return pageOf(reading, page, {
     ...tableItems(reading, name, { list: listIn(of.family, order), scope, hidden, owner: name_in_counts }),
     count: async () => total,
   });
@@ -168,12 +166,19 @@ async function tokensOfId(reading: Reading, of: ItemList, { token_id, order }: T
 async function pageOf(
   reading: Reading,
   request: PageRequest,
-  shown: ReadonlyMap<string, ShownCollection>,
   list: MovingList<Item>,
 ): Promise<MovingPage<ShownToken>> {
-  const { items, pagination } = await movingPage(request, list);
+  const { items, pagination } = await readFitting(
+    request,
+    reading.page,
+    (wanted) => movingPage(wanted, list),
+    (page) => sizesOf(reading, page.items),
+  );
   if (items.length === 0) return { ...emptyPage(), pagination };
-  const tokens = await readTokens(reading, items);
+  const [tokens, shown] = await Promise.all([
+    readTokens(reading, items),
+    readShown(reading, [...new Set(items.map(({ collection }) => collection))]),
+  ]);
   const described = items.map(({ collection, id_key }) => {
     const [token, of] = [tokens.get(tokenName(collection, id_key)), shown.get(collection)];
     if (token === undefined || of === undefined)
@@ -184,4 +189,15 @@ async function pageOf(
     return { token, collection: of };
   });
   return { items: described, pagination };
+}
+
+/** Bytes of tokens as a page shows them, each with the names of its collection. */
+async function sizesOf(reading: Reading, items: readonly Item[]): Promise<number[]> {
+  // One is shown however large it is.
+  if (items.length < 2) return items.map(() => 0);
+  const [sizes, shown] = await Promise.all([
+    readTokenSizes(reading, items),
+    readShownPlaces(reading, [...new Set(items.map(({ collection }) => collection))]),
+  ]);
+  return items.map(({ collection }, index) => (sizes[index] ?? 0) + (shown.get(collection)?.size ?? 0));
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { invalidArgument } from '../../common/errors.js';
+import { keyNumber } from '../../common/page/key.js';
 import { afterAllKeys, beforeAllKeys } from '../token-key.js';
 import type { Item } from './items.js';
 import type { Position } from './moving-page.js';
@@ -29,12 +30,11 @@ export type FindLongId = (height: number, hash: string) => Promise<string | unde
 /** The position that a page key carries. @throws RpcError INVALID_ARGUMENT when it can be none. */
 export async function parsePosition(parts: readonly string[], find: FindLongId): Promise<Position> {
   const [height = '', id = '', collection = ''] = parts;
-  const wrong = () => invalidArgument('pagination.key is not a key of this list');
-  if (!/^\d{1,16}$/.test(height)) throw wrong();
-  if (!id.startsWith(mark)) return [Number(height), id, collection];
-  const id_key = await find(Number(height), id.slice(mark.length));
-  if (id_key === undefined) throw wrong();
-  return [Number(height), id_key, collection];
+  const at = keyNumber(height);
+  if (!id.startsWith(mark)) return [at, id, collection];
+  const id_key = await find(at, id.slice(mark.length));
+  if (id_key === undefined) throw invalidArgument('pagination.key is not a key of this list');
+  return [at, id_key, collection];
 }
 
 /** Finds an id among items that are in memory. */

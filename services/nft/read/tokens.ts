@@ -64,6 +64,31 @@ export async function readTokens(
   return newest;
 }
 
+/** What an item of a page takes beside its texts, in bytes. */
+const itemBytes = 500;
+
+/**
+ * Bytes of the texts of tokens, in the order of their places. Lengths are columns of their own to the engine: no text is
+ * read for this.
+ */
+export async function readTokenSizes(
+  { database, tables, call }: Reading,
+  places: readonly TokenPlace[],
+): Promise<number[]> {
+  const keys = places.map(({ collection, id_key }) => tuple([collection, id_key]));
+  const inPlaces = '(collection, id_key) IN {keys:Array(Tuple(String, String))}';
+  const rows = await database.rows<TokenPlace & { size: number }>(
+    `SELECT collection, id_key, max(size) AS size FROM (SELECT collection, id_key, length(t.uri) + length(t.owner) AS size FROM ${tables.of('tokens')} AS t WHERE ${inPlaces} UNION ALL SELECT collection, id_key, length(u.uri) AS size FROM ${tables.of('uris')} AS u WHERE ${inPlaces}) GROUP BY collection, id_key`,
+    { keys },
+    { name: 'nft.token_sizes', ...call },
+  );
+  const sizes = new Map(rows.map(({ collection, id_key, size }) => [tokenName(collection, id_key), size]));
+  return places.map(
+    ({ collection, id_key }) =>
+      (sizes.get(tokenName(collection, id_key)) ?? 0) + Buffer.byteLength(id_key) + itemBytes,
+  );
+}
+
 /** The rows that count. Where only one above the end is left, the history says how it was. */
 async function settle(reading: Reading, rows: readonly StateRow[]): Promise<Map<string, StateRow>> {
   const newest = new Map<string, StateRow>();

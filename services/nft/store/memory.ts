@@ -43,9 +43,15 @@ export interface MemoryOptions {
 /** Reads what is not in memory, all of a kind in one go. */
 export function createMemory({ database, tables, vm, capacity, resolveObjects }: MemoryOptions): Memory {
   // `null` stands for what is known not to be there.
-  const tokens = createLru<string, { state: TokenState | null }>(capacity);
-  const objects = createLru<AccountKey, { token: ObjectToken | null }>(capacity);
-  const origins = createLru<AccountKey, { origin: Origin | null }>(capacity);
+  const tokens = createLru<string, { state: TokenState | null }>(capacity, {
+    lengthOf: ({ state }) => (state === null ? 0 : state.uri.length + state.owner.length),
+  });
+  const objects = createLru<AccountKey, { token: ObjectToken | null }>(capacity, {
+    lengthOf: ({ token }) => token?.id_key.length ?? 0,
+  });
+  const origins = createLru<AccountKey, { origin: Origin | null }>(capacity, {
+    lengthOf: ({ origin }) => origin?.name.length ?? 0,
+  });
   const counts = createLru<string, number>(capacity);
   const editions = createLru<string, number>(capacity);
   // Most chains have none: then nothing is looked up.

@@ -1,11 +1,10 @@
 import type { Call } from '../../common/clickhouse/database.js';
-import { invalidArgument } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
-import { encodeKey } from '../../common/page/key.js';
+import { encodeKey, keyNumber } from '../../common/page/key.js';
 import { type Window, windowOf, windowPage } from '../../common/page/window.js';
 import { accountLists } from '../store/tables.js';
 import { emptyRange, type SequenceRange } from './block-ranges.js';
-import type { BodyPage } from './lists.js';
+import { type BodyPage, type SequencePage, withBodies } from './lists.js';
 import type { Reader } from './reader.js';
 
 /** An item of a list with gaps: where it stands in it, and its tx. */
@@ -18,15 +17,11 @@ interface Place {
 const named = (list: string, msgs: readonly string[]): string => `${list}?msgs=${[...msgs].sort().join(',')}`;
 
 /** The position that a window begins beyond. @throws RpcError INVALID_ARGUMENT when it is no position. */
-function anchorOf(request: PageRequest, window: Window): number | undefined {
-  if (window.anchor === undefined) return undefined;
-  const anchor = Number(window.anchor[0]);
-  if (/^\d+$/.test(window.anchor[0] ?? '') && Number.isSafeInteger(anchor)) return anchor;
-  throw invalidArgument(`pagination.key ${JSON.stringify(request.key)} is not a key of this list`);
-}
+const anchorOf = ({ anchor }: Window): number | undefined =>
+  anchor === undefined ? undefined : keyNumber(anchor[0]);
 
 /** The page of a window that was read, with its bodies. */
-async function pageOfPlaces(
+function pageOfPlaces(
   reader: Reader,
   name: string,
   request: PageRequest,
@@ -35,6 +30,18 @@ async function pageOfPlaces(
   total: number,
   call: Call,
 ): Promise<BodyPage> {
+  // A page that has to be shorter shows the first of what was read.
+  const pageOf = (wanted: PageRequest) => sequencesOfPlaces(name, wanted, window, places, total);
+  return withBodies(reader, 'tx', request, pageOf, call);
+}
+
+function sequencesOfPlaces(
+  name: string,
+  request: PageRequest,
+  window: Window,
+  places: readonly Place[],
+  total: number,
+): SequencePage {
   const page = windowPage(
     request,
     name,
@@ -44,21 +51,21 @@ async function pageOfPlaces(
     request.count_total ? String(total) : '0',
   );
   const sequences = page.rows.map(({ sequence }) => sequence);
-  const bodies = await reader.bodies.get('tx', sequences, call);
   // An offset past the end: the page before it is the last one.
-  const isPastEnd = bodies.length === 0 && window.offset > 0 && total > 0;
+  const isPastEnd = sequences.length === 0 && window.offset > 0 && total > 0;
   const end = request.reverse ? 0 : Number.MAX_SAFE_INTEGER;
   const previous_key = isPastEnd ? encodeKey(name, 'before', [end]) : page.pagination.previous_key;
   // The page that such a key leads to: no item stands where it was anchored, so none follows.
   const isLast = window.flipped && Number(window.anchor?.[0]) === end;
   const next_key = isLast ? '' : page.pagination.next_key;
-  return { bodies, pagination: { ...page.pagination, next_key, previous_key } };
+  return { sequences, pagination: { ...page.pagination, next_key, previous_key } };
 }
 
 /** A list without items. */
 function emptyPage(name: string, request: PageRequest): BodyPage {
   return {
     bodies: [],
+    large: undefined,
     pagination: windowPage(request, name, windowOf(request, name, 1), [], () => [], '0').pagination,
   };
 }
@@ -72,7 +79,7 @@ export async function listByMsgs(
 ): Promise<BodyPage> {
   const name = named('tx', msgs);
   const window = windowOf(request, name, 1);
-  const anchor = anchorOf(request, window);
+  const anchor = anchorOf(window);
   const last = reader.head.position.last.tx;
   const sets = await reader.messages.setsWithAny(msgs, last, call);
   if (sets.length === 0) return emptyPage(name, request);
@@ -135,7 +142,7 @@ export async function listByHeightAndMsgs(
 ): Promise<BodyPage> {
   const name = named(`tx/by_height/${height}`, msgs);
   const window = windowOf(request, name, 1);
-  const anchor = anchorOf(request, window);
+  const anchor = anchorOf(window);
   const { position } = reader.head;
   const sets = await reader.messages.setsWithAny(msgs, position.last.tx, call);
   const range =
@@ -163,7 +170,7 @@ export async function listByAccountAndMsgs(
   const list = accountLists.tx[sent ? 'sent' : 'named'];
   const name = named(`${list}/by_account/${account}`, msgs);
   const window = windowOf(request, name, 1);
-  const anchor = anchorOf(request, window);
+  const anchor = anchorOf(window);
   const upTo = reader.head.position.last.tx;
   const [{ count }, sets] = await Promise.all([
     reader.accounts.head(list, account, upTo, call),

@@ -2,15 +2,46 @@ import { status } from '@grpc/grpc-js';
 import type { Call } from '../../common/clickhouse/database.js';
 import { RpcError } from '../../common/errors.js';
 import type { PageRequest, PageResponse } from '../../common/gen/indexer/common/v1/common.js';
+import type { LargeBody } from '../../common/gen/indexer/tx/v1/tx.js';
 import { type DenseList, type DensePage, densePage } from '../../common/page/dense.js';
+import { isFromEnd, shortened } from '../../common/page/fit.js';
 import { accountLists, type Kind } from '../store/tables.js';
 import { emptyRange } from './block-ranges.js';
+import type { FittingBodies } from './bodies.js';
 import type { Reader } from './reader.js';
 
 /** A page of bodies. */
 export interface BodyPage {
   readonly bodies: Buffer[];
+  /** The only item of the page, where it is too large to be held. */
+  readonly large: LargeBody | undefined;
   readonly pagination: PageResponse;
+}
+
+/** A page whose bodies are not read yet. */
+export interface SequencePage {
+  /** In the order of the page. */
+  readonly sequences: readonly number[];
+  readonly pagination: PageResponse;
+}
+
+/**
+ * The bodies of a page, which ends early where they are larger than a page may be.
+ *
+ * @param pageOf which bodies the page of a request has.
+ */
+export async function withBodies(
+  reader: Reader,
+  kind: Kind,
+  request: PageRequest,
+  pageOf: (request: PageRequest) => SequencePage | Promise<SequencePage>,
+  call: Call,
+): Promise<BodyPage> {
+  const { sequences, pagination } = await pageOf(request);
+  const { bodies, large, count } = await reader.bodies.get(kind, sequences, isFromEnd(request), call);
+  if (count === sequences.length) return { bodies, large, pagination };
+  const page = await pageOf(shortened(request, count, reader.page));
+  return { bodies, large, pagination: page.pagination };
 }
 
 /** Consecutive numbers, inclusive, in the order of a page. */
@@ -20,16 +51,18 @@ function numbersOf({ from, to }: DensePage, descending: boolean): number[] {
 }
 
 /** A page of consecutive sequences. */
-async function pageOfSequences(
+function pageOfSequences(
   reader: Reader,
   kind: Kind,
   list: DenseList,
   request: PageRequest,
   call: Call,
 ): Promise<BodyPage> {
-  const page = densePage(request, list);
-  const bodies = await reader.bodies.get(kind, numbersOf(page, request.reverse), call);
-  return { bodies, pagination: page.pagination };
+  const pageOf = (wanted: PageRequest): SequencePage => {
+    const page = densePage(wanted, list);
+    return { sequences: numbersOf(page, wanted.reverse), pagination: page.pagination };
+  };
+  return withBodies(reader, kind, request, pageOf, call);
 }
 
 /** Everything of a kind. */
@@ -64,15 +97,17 @@ export async function listByAccount(
   const list = accountLists[kind][sent ? 'sent' : 'named'];
   const upTo = reader.head.position.last[kind];
   const { count, latest } = await reader.accounts.head(list, account, upTo, call);
-  const page = densePage(request, { name: `${list}/by_account/${account}`, first: 1, last: count });
-  const { from, to } = page;
-  // The newest items are known already: a wallet's page needs no further look.
-  const sequences =
-    from > count - latest.length
-      ? numbersOf(page, false).map((ord) => latest[count - ord] as number)
-      : await reader.accounts.range({ list, account, from, to }, call);
-  if (request.reverse) sequences.reverse();
-  return { bodies: await reader.bodies.get(kind, sequences, call), pagination: page.pagination };
+  const pageOf = async (wanted: PageRequest): Promise<SequencePage> => {
+    const page = densePage(wanted, { name: `${list}/by_account/${account}`, first: 1, last: count });
+    const { from, to, pagination } = page;
+    // The newest items are known already: a wallet's page needs no further look.
+    const sequences =
+      from > count - latest.length
+        ? numbersOf(page, false).map((ord) => latest[count - ord] as number)
+        : await reader.accounts.range({ list, account, from, to }, call);
+    return { sequences: wanted.reverse ? sequences.toReversed() : sequences, pagination };
+  };
+  return withBodies(reader, kind, request, pageOf, call);
 }
 
 /** The call frames of an Ethereum tx; undefined when there is no such tx. */
@@ -101,30 +136,40 @@ export async function listInternalByHash(
   );
 }
 
+/** A body, or where to read it from if it is too large to be held. */
+export interface OneBody {
+  readonly body: Buffer;
+  readonly large: LargeBody | undefined;
+}
+
+const nothing = Buffer.alloc(0);
+
 /** The body of a hash; undefined when it is unknown. */
 export async function getByHash(
   reader: Reader,
   kind: Kind,
   hash: string,
   call: Call,
-): Promise<Buffer | undefined> {
+): Promise<OneBody | undefined> {
   const entry = await reader.hashes.find(kind, hash, reader.head.position.last[kind], call);
   if (entry === undefined) return undefined;
-  const [body] = await reader.bodies.get(kind, [entry.sequence], call);
-  return body;
+  const { bodies, large } = await reader.bodies.get(kind, [entry.sequence], false, call);
+  return { body: bodies[0] ?? nothing, large };
 }
 
 /**
- * The bodies of hashes, in the order asked for.
+ * The bodies of hashes, in the order asked for, as many as fit into an answer.
  *
+ * @param from_end whether the last ones are given where not all fit.
  * @throws RpcError UNAVAILABLE when one is not indexed: who asks knows that it is in the chain.
  */
 export async function getByHashes(
   reader: Reader,
   kind: Kind,
   hashes: readonly string[],
+  from_end: boolean,
   call: Call,
-): Promise<Buffer[]> {
+): Promise<FittingBodies> {
   const upTo = reader.head.position.last[kind];
   const entries = await Promise.all(hashes.map((hash) => reader.hashes.find(kind, hash, upTo, call)));
   const sequences = entries.map((entry, index) => {
@@ -132,5 +177,5 @@ export async function getByHashes(
       throw new RpcError(status.UNAVAILABLE, `the tx ${hashes[index]} is not indexed yet`);
     return entry.sequence;
   });
-  return reader.bodies.get(kind, sequences, call);
+  return reader.bodies.get(kind, sequences, from_end, call);
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import { defaultPage, type PageBound } from '../../common/page/fit.js';
 import type { Tables } from '../store/tables.js';
 import { type Accounts, createAccounts } from './accounts.js';
 import { type BlockRanges, createBlockRanges } from './block-ranges.js';
@@ -13,6 +14,7 @@ export interface Reader {
   readonly tables: Tables;
   readonly head: Head;
   readonly bodies: Bodies;
+  readonly page: PageBound;
   readonly hashes: Hashes;
   readonly accounts: Accounts;
   readonly blockRanges: BlockRanges;
@@ -32,6 +34,8 @@ export interface ReaderOptions {
   readonly head: Head;
   /** Memory for bodies, in bytes. */
   readonly cacheBytes: number;
+  /** How much a page holds. Default: 8 MiB. */
+  readonly page?: PageBound;
   /** How many queries of a kind may run at once. */
   readonly atOnce: number;
   /** Whether this process writes the tables, and tells what it has written. */
@@ -45,12 +49,13 @@ const hashesRemembered = 100_000;
 
 /** Opens the tables for reading. */
 export function createReader(options: ReaderOptions): Reader {
-  const { database, tables, head, atOnce } = options;
+  const { database, tables, head, atOnce, page = defaultPage } = options;
   return {
     database,
     tables,
     head,
-    bodies: createBodies(options),
+    bodies: createBodies({ ...options, page }),
+    page,
     hashes: createHashes({ ...options, remembered: options.writesToo ? hashesRemembered : 0 }),
     accounts: createAccounts(options),
     blockRanges: createBlockRanges(database, tables, atOnce),

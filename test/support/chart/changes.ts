@@ -37,6 +37,8 @@ export const changes: Readonly<Record<string, Change>> = {
   'node.rpc': { to: 'http://other:26657' },
   'node.rest': { to: 'http://other:1317' },
   'node.jsonRpc': { to: ['http://other:8545'] },
+  'grpcToken.existingSecret': { to: 'other' },
+  'grpcToken.existingSecretKey': { to: 'other', beside: { grpcToken: { existingSecret: 'one' } } },
   'node.existingSecret': { to: 'second', beside: { ...nodeSecret, scoringPrograms: { main: null } } },
   'node.existingSecretKeys.rpc': { to: 'other', beside: { ...nodeSecret, scoringPrograms: { main: null } } },
   'node.existingSecretKeys.rest': { to: 'other', beside: { ...nodeSecret, scoringPrograms: { main: null } } },

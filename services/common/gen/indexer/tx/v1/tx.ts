@@ -49,14 +49,34 @@ export interface WatchHeadResponse {
   revision: number;
 }
 
+/** A body that is larger than a page may be: it is read with StreamBody. */
+export interface LargeBody {
+  /** tx, evm_tx or internal_tx. */
+  kind: string;
+  sequence: number;
+  /** Bytes. */
+  size: number;
+  /** Revision of the head that this holds for. */
+  revision: number;
+}
+
+export interface StreamBodyRequest {
+  body: LargeBody | undefined;
+}
+
+export interface StreamBodyResponse {
+  part: Buffer;
+}
+
 export interface GetTxRequest {
   /** Hex of 32 bytes in any case, with or without 0x. */
   tx_hash: string;
 }
 
 export interface GetTxResponse {
-  /** JSON of one tx (Cosmos TxResponse). */
+  /** JSON of one tx (Cosmos TxResponse); empty where it is large. */
   tx: Buffer;
+  large: LargeBody | undefined;
 }
 
 export interface GetTxsByHashesRequest {
@@ -64,11 +84,15 @@ export interface GetTxsByHashesRequest {
   tx_hashes: string[];
   /** Block that must be indexed first: the call waits a little for it. */
   height: number;
+  /** Where not all fit into an answer: whether those at the end are given, rather than those at the beginning. */
+  from_end: boolean;
 }
 
 export interface GetTxsByHashesResponse {
-  /** JSON of one tx each. */
+  /** JSON of one tx each, of so many as fit into an answer. */
   txs: Buffer[];
+  /** The only tx of the answer, where it is large. */
+  large: LargeBody | undefined;
 }
 
 export interface ListTxsRequest {
@@ -79,7 +103,11 @@ export interface ListTxsRequest {
 
 export interface ListTxsResponse {
   txs: Buffer[];
-  pagination: PageResponse | undefined;
+  pagination:
+    | PageResponse
+    | undefined;
+  /** The only item of the page, where it is large. */
+  large: LargeBody | undefined;
 }
 
 export interface ListTxsByAccountRequest {
@@ -93,7 +121,11 @@ export interface ListTxsByAccountRequest {
 
 export interface ListTxsByAccountResponse {
   txs: Buffer[];
-  pagination: PageResponse | undefined;
+  pagination:
+    | PageResponse
+    | undefined;
+  /** The only item of the page, where it is large. */
+  large: LargeBody | undefined;
 }
 
 export interface ListTxsByHeightRequest {
@@ -104,7 +136,11 @@ export interface ListTxsByHeightRequest {
 
 export interface ListTxsByHeightResponse {
   txs: Buffer[];
-  pagination: PageResponse | undefined;
+  pagination:
+    | PageResponse
+    | undefined;
+  /** The only item of the page, where it is large. */
+  large: LargeBody | undefined;
 }
 
 export interface GetEvmTxRequest {
@@ -112,8 +148,9 @@ export interface GetEvmTxRequest {
 }
 
 export interface GetEvmTxResponse {
-  /** JSON of one receipt with `timestamp`. */
+  /** JSON of one receipt with `timestamp`; empty where it is large. */
   tx: Buffer;
+  large: LargeBody | undefined;
 }
 
 export interface ListEvmTxsRequest {
@@ -122,7 +159,11 @@ export interface ListEvmTxsRequest {
 
 export interface ListEvmTxsResponse {
   txs: Buffer[];
-  pagination: PageResponse | undefined;
+  pagination:
+    | PageResponse
+    | undefined;
+  /** The only item of the page, where it is large. */
+  large: LargeBody | undefined;
 }
 
 export interface ListEvmTxsByAccountRequest {
@@ -134,7 +175,11 @@ export interface ListEvmTxsByAccountRequest {
 
 export interface ListEvmTxsByAccountResponse {
   txs: Buffer[];
-  pagination: PageResponse | undefined;
+  pagination:
+    | PageResponse
+    | undefined;
+  /** The only item of the page, where it is large. */
+  large: LargeBody | undefined;
 }
 
 export interface ListEvmTxsByHeightRequest {
@@ -144,7 +189,11 @@ export interface ListEvmTxsByHeightRequest {
 
 export interface ListEvmTxsByHeightResponse {
   txs: Buffer[];
-  pagination: PageResponse | undefined;
+  pagination:
+    | PageResponse
+    | undefined;
+  /** The only item of the page, where it is large. */
+  large: LargeBody | undefined;
 }
 
 export interface ListEvmInternalTxsByHashRequest {
@@ -155,7 +204,11 @@ export interface ListEvmInternalTxsByHashRequest {
 export interface ListEvmInternalTxsByHashResponse {
   /** JSON of one call frame each. */
   internal_txs: Buffer[];
-  pagination: PageResponse | undefined;
+  pagination:
+    | PageResponse
+    | undefined;
+  /** The only item of the page, where it is large. */
+  large: LargeBody | undefined;
 }
 
 export interface ListEvmInternalTxsRequest {
@@ -164,7 +217,11 @@ export interface ListEvmInternalTxsRequest {
 
 export interface ListEvmInternalTxsResponse {
   internal_txs: Buffer[];
-  pagination: PageResponse | undefined;
+  pagination:
+    | PageResponse
+    | undefined;
+  /** The only item of the page, where it is large. */
+  large: LargeBody | undefined;
 }
 
 export interface ListEvmInternalTxsByAccountRequest {
@@ -176,7 +233,11 @@ export interface ListEvmInternalTxsByAccountRequest {
 
 export interface ListEvmInternalTxsByAccountResponse {
   internal_txs: Buffer[];
-  pagination: PageResponse | undefined;
+  pagination:
+    | PageResponse
+    | undefined;
+  /** The only item of the page, where it is large. */
+  large: LargeBody | undefined;
 }
 
 export interface ListEvmInternalTxsByHeightRequest {
@@ -186,7 +247,11 @@ export interface ListEvmInternalTxsByHeightRequest {
 
 export interface ListEvmInternalTxsByHeightResponse {
   internal_txs: Buffer[];
-  pagination: PageResponse | undefined;
+  pagination:
+    | PageResponse
+    | undefined;
+  /** The only item of the page, where it is large. */
+  large: LargeBody | undefined;
 }
 
 function createBaseGetStatusRequest(): GetStatusRequest {
@@ -395,6 +460,177 @@ export const WatchHeadResponse: MessageFns<WatchHeadResponse> = {
   },
 };
 
+function createBaseLargeBody(): LargeBody {
+  return { kind: "", sequence: 0, size: 0, revision: 0 };
+}
+
+export const LargeBody: MessageFns<LargeBody> = {
+  encode(message: LargeBody, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.sequence !== 0) {
+      writer.uint32(16).uint64(message.sequence);
+    }
+    if (message.size !== 0) {
+      writer.uint32(24).uint64(message.size);
+    }
+    if (message.revision !== 0) {
+      writer.uint32(32).uint64(message.revision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LargeBody {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLargeBody();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.sequence = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.size = longToNumber(reader.uint64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.revision = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseStreamBodyRequest(): StreamBodyRequest {
+  return { body: undefined };
+}
+
+export const StreamBodyRequest: MessageFns<StreamBodyRequest> = {
+  encode(message: StreamBodyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.body !== undefined) {
+      LargeBody.encode(message.body, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamBodyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamBodyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.body = LargeBody.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseStreamBodyResponse(): StreamBodyResponse {
+  return { part: Buffer.alloc(0) };
+}
+
+export const StreamBodyResponse: MessageFns<StreamBodyResponse> = {
+  encode(message: StreamBodyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.part.length !== 0) {
+      writer.uint32(10).bytes(message.part);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamBodyResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamBodyResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.part = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseGetTxRequest(): GetTxRequest {
   return { tx_hash: "" };
 }
@@ -442,13 +678,16 @@ export const GetTxRequest: MessageFns<GetTxRequest> = {
 };
 
 function createBaseGetTxResponse(): GetTxResponse {
-  return { tx: Buffer.alloc(0) };
+  return { tx: Buffer.alloc(0), large: undefined };
 }
 
 export const GetTxResponse: MessageFns<GetTxResponse> = {
   encode(message: GetTxResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.tx.length !== 0) {
       writer.uint32(10).bytes(message.tx);
+    }
+    if (message.large !== undefined) {
+      LargeBody.encode(message.large, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -474,6 +713,14 @@ export const GetTxResponse: MessageFns<GetTxResponse> = {
             message.tx = Buffer.from(reader.bytes());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.large = LargeBody.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -488,7 +735,7 @@ export const GetTxResponse: MessageFns<GetTxResponse> = {
 };
 
 function createBaseGetTxsByHashesRequest(): GetTxsByHashesRequest {
-  return { tx_hashes: [], height: 0 };
+  return { tx_hashes: [], height: 0, from_end: false };
 }
 
 export const GetTxsByHashesRequest: MessageFns<GetTxsByHashesRequest> = {
@@ -498,6 +745,9 @@ export const GetTxsByHashesRequest: MessageFns<GetTxsByHashesRequest> = {
     }
     if (message.height !== 0) {
       writer.uint32(16).uint64(message.height);
+    }
+    if (message.from_end !== false) {
+      writer.uint32(24).bool(message.from_end);
     }
     return writer;
   },
@@ -531,6 +781,14 @@ export const GetTxsByHashesRequest: MessageFns<GetTxsByHashesRequest> = {
             message.height = longToNumber(reader.uint64());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.from_end = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -545,13 +803,16 @@ export const GetTxsByHashesRequest: MessageFns<GetTxsByHashesRequest> = {
 };
 
 function createBaseGetTxsByHashesResponse(): GetTxsByHashesResponse {
-  return { txs: [] };
+  return { txs: [], large: undefined };
 }
 
 export const GetTxsByHashesResponse: MessageFns<GetTxsByHashesResponse> = {
   encode(message: GetTxsByHashesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.txs) {
       writer.uint32(10).bytes(v!);
+    }
+    if (message.large !== undefined) {
+      LargeBody.encode(message.large, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -575,6 +836,14 @@ export const GetTxsByHashesResponse: MessageFns<GetTxsByHashesResponse> = {
             }
 
             message.txs.push(Buffer.from(reader.bytes()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.large = LargeBody.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -648,7 +917,7 @@ export const ListTxsRequest: MessageFns<ListTxsRequest> = {
 };
 
 function createBaseListTxsResponse(): ListTxsResponse {
-  return { txs: [], pagination: undefined };
+  return { txs: [], pagination: undefined, large: undefined };
 }
 
 export const ListTxsResponse: MessageFns<ListTxsResponse> = {
@@ -658,6 +927,9 @@ export const ListTxsResponse: MessageFns<ListTxsResponse> = {
     }
     if (message.pagination !== undefined) {
       PageResponse.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    if (message.large !== undefined) {
+      LargeBody.encode(message.large, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -689,6 +961,14 @@ export const ListTxsResponse: MessageFns<ListTxsResponse> = {
             }
 
             message.pagination = PageResponse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.large = LargeBody.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -784,7 +1064,7 @@ export const ListTxsByAccountRequest: MessageFns<ListTxsByAccountRequest> = {
 };
 
 function createBaseListTxsByAccountResponse(): ListTxsByAccountResponse {
-  return { txs: [], pagination: undefined };
+  return { txs: [], pagination: undefined, large: undefined };
 }
 
 export const ListTxsByAccountResponse: MessageFns<ListTxsByAccountResponse> = {
@@ -794,6 +1074,9 @@ export const ListTxsByAccountResponse: MessageFns<ListTxsByAccountResponse> = {
     }
     if (message.pagination !== undefined) {
       PageResponse.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    if (message.large !== undefined) {
+      LargeBody.encode(message.large, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -825,6 +1108,14 @@ export const ListTxsByAccountResponse: MessageFns<ListTxsByAccountResponse> = {
             }
 
             message.pagination = PageResponse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.large = LargeBody.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -909,7 +1200,7 @@ export const ListTxsByHeightRequest: MessageFns<ListTxsByHeightRequest> = {
 };
 
 function createBaseListTxsByHeightResponse(): ListTxsByHeightResponse {
-  return { txs: [], pagination: undefined };
+  return { txs: [], pagination: undefined, large: undefined };
 }
 
 export const ListTxsByHeightResponse: MessageFns<ListTxsByHeightResponse> = {
@@ -919,6 +1210,9 @@ export const ListTxsByHeightResponse: MessageFns<ListTxsByHeightResponse> = {
     }
     if (message.pagination !== undefined) {
       PageResponse.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    if (message.large !== undefined) {
+      LargeBody.encode(message.large, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -950,6 +1244,14 @@ export const ListTxsByHeightResponse: MessageFns<ListTxsByHeightResponse> = {
             }
 
             message.pagination = PageResponse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.large = LargeBody.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1012,13 +1314,16 @@ export const GetEvmTxRequest: MessageFns<GetEvmTxRequest> = {
 };
 
 function createBaseGetEvmTxResponse(): GetEvmTxResponse {
-  return { tx: Buffer.alloc(0) };
+  return { tx: Buffer.alloc(0), large: undefined };
 }
 
 export const GetEvmTxResponse: MessageFns<GetEvmTxResponse> = {
   encode(message: GetEvmTxResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.tx.length !== 0) {
       writer.uint32(10).bytes(message.tx);
+    }
+    if (message.large !== undefined) {
+      LargeBody.encode(message.large, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -1042,6 +1347,14 @@ export const GetEvmTxResponse: MessageFns<GetEvmTxResponse> = {
             }
 
             message.tx = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.large = LargeBody.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1104,7 +1417,7 @@ export const ListEvmTxsRequest: MessageFns<ListEvmTxsRequest> = {
 };
 
 function createBaseListEvmTxsResponse(): ListEvmTxsResponse {
-  return { txs: [], pagination: undefined };
+  return { txs: [], pagination: undefined, large: undefined };
 }
 
 export const ListEvmTxsResponse: MessageFns<ListEvmTxsResponse> = {
@@ -1114,6 +1427,9 @@ export const ListEvmTxsResponse: MessageFns<ListEvmTxsResponse> = {
     }
     if (message.pagination !== undefined) {
       PageResponse.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    if (message.large !== undefined) {
+      LargeBody.encode(message.large, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1145,6 +1461,14 @@ export const ListEvmTxsResponse: MessageFns<ListEvmTxsResponse> = {
             }
 
             message.pagination = PageResponse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.large = LargeBody.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1229,7 +1553,7 @@ export const ListEvmTxsByAccountRequest: MessageFns<ListEvmTxsByAccountRequest> 
 };
 
 function createBaseListEvmTxsByAccountResponse(): ListEvmTxsByAccountResponse {
-  return { txs: [], pagination: undefined };
+  return { txs: [], pagination: undefined, large: undefined };
 }
 
 export const ListEvmTxsByAccountResponse: MessageFns<ListEvmTxsByAccountResponse> = {
@@ -1239,6 +1563,9 @@ export const ListEvmTxsByAccountResponse: MessageFns<ListEvmTxsByAccountResponse
     }
     if (message.pagination !== undefined) {
       PageResponse.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    if (message.large !== undefined) {
+      LargeBody.encode(message.large, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1270,6 +1597,14 @@ export const ListEvmTxsByAccountResponse: MessageFns<ListEvmTxsByAccountResponse
             }
 
             message.pagination = PageResponse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.large = LargeBody.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1343,7 +1678,7 @@ export const ListEvmTxsByHeightRequest: MessageFns<ListEvmTxsByHeightRequest> = 
 };
 
 function createBaseListEvmTxsByHeightResponse(): ListEvmTxsByHeightResponse {
-  return { txs: [], pagination: undefined };
+  return { txs: [], pagination: undefined, large: undefined };
 }
 
 export const ListEvmTxsByHeightResponse: MessageFns<ListEvmTxsByHeightResponse> = {
@@ -1353,6 +1688,9 @@ export const ListEvmTxsByHeightResponse: MessageFns<ListEvmTxsByHeightResponse> 
     }
     if (message.pagination !== undefined) {
       PageResponse.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    if (message.large !== undefined) {
+      LargeBody.encode(message.large, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1384,6 +1722,14 @@ export const ListEvmTxsByHeightResponse: MessageFns<ListEvmTxsByHeightResponse> 
             }
 
             message.pagination = PageResponse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.large = LargeBody.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1457,7 +1803,7 @@ export const ListEvmInternalTxsByHashRequest: MessageFns<ListEvmInternalTxsByHas
 };
 
 function createBaseListEvmInternalTxsByHashResponse(): ListEvmInternalTxsByHashResponse {
-  return { internal_txs: [], pagination: undefined };
+  return { internal_txs: [], pagination: undefined, large: undefined };
 }
 
 export const ListEvmInternalTxsByHashResponse: MessageFns<ListEvmInternalTxsByHashResponse> = {
@@ -1467,6 +1813,9 @@ export const ListEvmInternalTxsByHashResponse: MessageFns<ListEvmInternalTxsByHa
     }
     if (message.pagination !== undefined) {
       PageResponse.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    if (message.large !== undefined) {
+      LargeBody.encode(message.large, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1498,6 +1847,14 @@ export const ListEvmInternalTxsByHashResponse: MessageFns<ListEvmInternalTxsByHa
             }
 
             message.pagination = PageResponse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.large = LargeBody.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1560,7 +1917,7 @@ export const ListEvmInternalTxsRequest: MessageFns<ListEvmInternalTxsRequest> = 
 };
 
 function createBaseListEvmInternalTxsResponse(): ListEvmInternalTxsResponse {
-  return { internal_txs: [], pagination: undefined };
+  return { internal_txs: [], pagination: undefined, large: undefined };
 }
 
 export const ListEvmInternalTxsResponse: MessageFns<ListEvmInternalTxsResponse> = {
@@ -1570,6 +1927,9 @@ export const ListEvmInternalTxsResponse: MessageFns<ListEvmInternalTxsResponse> 
     }
     if (message.pagination !== undefined) {
       PageResponse.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    if (message.large !== undefined) {
+      LargeBody.encode(message.large, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1601,6 +1961,14 @@ export const ListEvmInternalTxsResponse: MessageFns<ListEvmInternalTxsResponse> 
             }
 
             message.pagination = PageResponse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.large = LargeBody.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1685,7 +2053,7 @@ export const ListEvmInternalTxsByAccountRequest: MessageFns<ListEvmInternalTxsBy
 };
 
 function createBaseListEvmInternalTxsByAccountResponse(): ListEvmInternalTxsByAccountResponse {
-  return { internal_txs: [], pagination: undefined };
+  return { internal_txs: [], pagination: undefined, large: undefined };
 }
 
 export const ListEvmInternalTxsByAccountResponse: MessageFns<ListEvmInternalTxsByAccountResponse> = {
@@ -1695,6 +2063,9 @@ export const ListEvmInternalTxsByAccountResponse: MessageFns<ListEvmInternalTxsB
     }
     if (message.pagination !== undefined) {
       PageResponse.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    if (message.large !== undefined) {
+      LargeBody.encode(message.large, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1726,6 +2097,14 @@ export const ListEvmInternalTxsByAccountResponse: MessageFns<ListEvmInternalTxsB
             }
 
             message.pagination = PageResponse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.large = LargeBody.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1799,7 +2178,7 @@ export const ListEvmInternalTxsByHeightRequest: MessageFns<ListEvmInternalTxsByH
 };
 
 function createBaseListEvmInternalTxsByHeightResponse(): ListEvmInternalTxsByHeightResponse {
-  return { internal_txs: [], pagination: undefined };
+  return { internal_txs: [], pagination: undefined, large: undefined };
 }
 
 export const ListEvmInternalTxsByHeightResponse: MessageFns<ListEvmInternalTxsByHeightResponse> = {
@@ -1809,6 +2188,9 @@ export const ListEvmInternalTxsByHeightResponse: MessageFns<ListEvmInternalTxsBy
     }
     if (message.pagination !== undefined) {
       PageResponse.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    if (message.large !== undefined) {
+      LargeBody.encode(message.large, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1840,6 +2222,14 @@ export const ListEvmInternalTxsByHeightResponse: MessageFns<ListEvmInternalTxsBy
             }
 
             message.pagination = PageResponse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.large = LargeBody.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2034,6 +2424,16 @@ export const TxServiceService = {
     responseDeserialize: (value: Buffer): ListEvmInternalTxsByHeightResponse =>
       ListEvmInternalTxsByHeightResponse.decode(value),
   },
+  /** A body that is too large for a message, in parts. ABORTED when the chain was rolled back since. */
+  streamBody: {
+    path: "/indexer.tx.v1.TxService/StreamBody" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: StreamBodyRequest): Buffer => Buffer.from(StreamBodyRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): StreamBodyRequest => StreamBodyRequest.decode(value),
+    responseSerialize: (value: StreamBodyResponse): Buffer => Buffer.from(StreamBodyResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): StreamBodyResponse => StreamBodyResponse.decode(value),
+  },
   /**
    * What accounts did in a window of blocks. OUT_OF_RANGE when a block of it is not indexed;
    * ABORTED when the chain is rolled back meanwhile.
@@ -2085,6 +2485,8 @@ export interface TxServiceServer extends UntypedServiceImplementation {
   listEvmInternalTxsByAccount: handleUnaryCall<ListEvmInternalTxsByAccountRequest, ListEvmInternalTxsByAccountResponse>;
   /** Call frames of one block. */
   listEvmInternalTxsByHeight: handleUnaryCall<ListEvmInternalTxsByHeightRequest, ListEvmInternalTxsByHeightResponse>;
+  /** A body that is too large for a message, in parts. ABORTED when the chain was rolled back since. */
+  streamBody: handleServerStreamingCall<StreamBodyRequest, StreamBodyResponse>;
   /**
    * What accounts did in a window of blocks. OUT_OF_RANGE when a block of it is not indexed;
    * ABORTED when the chain is rolled back meanwhile.
@@ -2327,6 +2729,13 @@ export interface TxServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListEvmInternalTxsByHeightResponse) => void,
   ): ClientUnaryCall;
+  /** A body that is too large for a message, in parts. ABORTED when the chain was rolled back since. */
+  streamBody(request: StreamBodyRequest, options?: Partial<CallOptions>): ClientReadableStream<StreamBodyResponse>;
+  streamBody(
+    request: StreamBodyRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamBodyResponse>;
   /**
    * What accounts did in a window of blocks. OUT_OF_RANGE when a block of it is not indexed;
    * ABORTED when the chain is rolled back meanwhile.

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get as httpGet, type IncomingMessage } from 'node:http';
+import {
+  collection,
+  hashOfTx,
+  type LargeStack,
+  mebibytes,
+  serveLargeTables,
+  victim,
+} from '../support/attack/large-tables.js';
+import { forgetPeak, peakMemory_mb } from '../support/attack/memory.js';
+import { eventually } from '../support/block.js';
+import { testDatabase } from '../support/database.js';
+
+/** Small pages, so that walks are short: what is said of 8 MiB holds of one. */
+const pageBytes = mebibytes(1);
+
+const count = 30;
+const [large, huge] = [15, mebibytes(5)];
+
+const isServed = ({ url }: LargeStack): Promise<void> =>
+  eventually(
+    async () =>
+      (await fetch(`${url}/indexer/tx/v1/txs?pagination.limit=1`)).ok &&
+      (await fetch(`${url}/indexer/nft/v1/collections`)).ok,
+    'txs and collections',
+    20_000,
+  );
+
+interface Page {
+  readonly pagination: { readonly next_key: string; readonly previous_key: string; readonly total: string };
+  readonly txs?: readonly { readonly txhash: string }[];
+  readonly tokens?: readonly { readonly nft: { readonly token_id: string } }[];
+}
+
+describe('pages of what is large', function () {
+  this.timeout(60_000);
+  let stack: LargeStack;
+  before(async () => {
+    const sizes = Array.from({ length: count }, (_, index) =>
+      index + 1 === large ? huge : index % 2 === 0 ? mebibytes(0.4) : 2_000,
+    );
+    const tokens = { count: 40, uri: mebibytes(0.15), name: mebibytes(0.15) };
+    stack = await serveLargeTables(await testDatabase(), { txs: sizes, tokens }, { PAGE_MB: '1' });
+    await isServed(stack);
+  });
+  after(() => stack.stop());
+
+  const read = async (path: string): Promise<{ page: Page; bytes: number }> => {
+    const response = await fetch(stack.url + path, { headers: { 'accept-encoding': 'identity' } });
+    const text = await response.text();
+    assert.equal(response.status, 200, `${path}: ${text.slice(0, 200)}`);
+    assert.equal(text.length, Number(response.headers.get('content-length')));
+    return { page: JSON.parse(text) as Page, bytes: text.length };
+  };
+  const itemsOf = ({ txs, tokens }: Page): string[] =>
+    txs?.map(({ txhash }) => txhash) ?? tokens?.map(({ nft }) => nft.token_id) ?? [];
+
+  /** Follows the keys of a list to its end, and back again. @returns the items on the way, each page in order. */
+  async function walk(
+    path: string,
+    query: string,
+  ): Promise<{ there: string[]; back: string[]; pages: number }> {
+    const [there, back]: [string[], string[]] = [[], []];
+    let pages = 0;
+    let last = '';
+    for (let key = ''; ; pages++) {
+      const { page, bytes } = await read(`${path}?pagination.limit=1000&${query}&pagination.key=${key}`);
+      const items = itemsOf(page);
+      assert.ok(items.length > 0);
+      assert.ok(items.length === 1 || bytes <= 2 * pageBytes, `${items.length} items in ${bytes} bytes`);
+      there.push(...items);
+      last = page.pagination.previous_key;
+      key = page.pagination.next_key;
+      if (key === '') break;
+    }
+    for (let key = last; key !== ''; ) {
+      const { page, bytes } = await read(`${path}?pagination.limit=1000&${query}&pagination.key=${key}`);
+      const items = itemsOf(page);
+      assert.ok(items.length === 1 || bytes <= 2 * pageBytes);
+      back.unshift(...items);
+      key = page.pagination.previous_key;
+    }
+    return { there, back, pages };
+  }
+
+  const ascending = Array.from({ length: count }, (_, index) => hashOfTx(index + 1));
+  const lists: readonly (readonly [string, string])[] = [
+    ['/indexer/tx/v1/txs', ''],
+    ['/indexer/tx/v1/txs', 'msgs=a.b.MsgC'],
+    ['/indexer/tx/v1/txs/by_height/1', ''],
+    [`/indexer/tx/v1/txs/by_account/0x${victim}`, ''],
+    [`/indexer/tx/v1/txs/by_account/0x${victim}`, 'msgs=a.b.MsgC'],
+  ];
+  for (const [path, query] of lists)
+    for (const reverse of [true, false])
+      it(`${path} ${query} ${reverse ? 'newest' : 'oldest'} first: a walk shows every tx once, forth and back`, async () => {
+        const { there, back, pages } = await walk(path, `${query}&pagination.reverse=${reverse}`);
+        const expected = reverse ? ascending.toReversed() : ascending;
+        assert.deepEqual(there, expected);
+        assert.ok(pages > 5, `${pages} pages`);
+        // The last page of the way there is not on the way back.
+        assert.deepEqual(back, expected.slice(0, back.length));
+        assert.ok(back.length >= count - 4);
+      });
+
+  it('a page by offset that would be cut is refused, and names a limit that fits', async () => {
+    const path = '/indexer/tx/v1/txs?pagination.reverse=false&pagination.offset=2';
+    const response = await fetch(`${stack.url}${path}&pagination.limit=50`);
+    assert.equal(response.status, 400);
+    const { message } = (await response.json()) as { message: string };
+    assert.match(message, /PAGE_MB/);
+    const fits = Number(/: (\d+) fits/.exec(message)?.[1]);
+    const { page } = await read(`${path}&pagination.limit=${fits}`);
+    assert.deepEqual(itemsOf(page), ascending.slice(2, 2 + fits));
+    assert.equal((await fetch(`${stack.url}${path}&pagination.limit=${fits + 1}`)).status, 400);
+  });
+
+  it('a client that counts by offsets from 0 on is refused too, one that goes by keys is not', async () => {
+    const path = `${stack.url}/indexer/tx/v1/txs?pagination.limit=50&pagination.offset=0`;
+    assert.equal((await fetch(path)).status, 400);
+    assert.equal((await fetch(`${path}&pagination.key=`)).status, 200);
+  });
+
+  it('a tx that is larger than a page is given by its hash and to several at once, a part at a time', async () => {
+    const path = `/indexer/tx/v1/txs/${hashOfTx(large)}`;
+    const sizes = await Promise.all(
+      Array.from({ length: 8 }, async () => (await (await fetch(stack.url + path)).arrayBuffer()).byteLength),
+    );
+    assert.deepEqual(new Set(sizes), new Set([huge + '{"tx":}'.length]));
+    const { page } = await read(
+      `/indexer/tx/v1/txs?pagination.offset=${large - 1}&pagination.limit=1&pagination.reverse=false`,
+    );
+    assert.deepEqual(itemsOf(page), [hashOfTx(large)]);
+  });
+
+  it('a client that leaves such a tx ends the reading of it, and the next one is served', async () => {
+    const path = `/indexer/tx/v1/txs/${hashOfTx(large)}`;
+    for (let n = 0; n < 5; n++) {
+      const request = httpGet(stack.url + path);
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      await once(response, 'data');
+      request.destroy();
+    }
+    const answer = await fetch(`${stack.url}${path}?again`);
+    assert.equal((await answer.arrayBuffer()).byteLength, huge + '{"tx":}'.length);
+  });
+
+  const tokenLists: readonly (readonly [string, string])[] = [
+    [`/indexer/nft/v1/tokens/by_account/0x${victim}`, 'order_by=token_id'],
+    [`/indexer/nft/v1/tokens/by_account/0x${victim}`, 'order_by=height'],
+    [`/indexer/nft/v1/tokens/by_collection/0x${collection}`, ''],
+  ];
+  for (const [path, query] of tokenLists)
+    it(`${path.slice(0, 40)} ${query}: pages count the name of the collection with each token`, async () => {
+      const first = await read(`${path}?${query}&pagination.limit=1000&pagination.reverse=false`);
+      const shown = itemsOf(first.page);
+      // 0.3 MiB a token: the uri, and the name.
+      assert.deepEqual(shown, ['1', '2', '3']);
+      assert.equal(first.page.pagination.total, '40');
+      const second = await read(
+        `${path}?${query}&pagination.limit=1000&pagination.reverse=false&pagination.key=${first.page.pagination.next_key}`,
+      );
+      assert.deepEqual(itemsOf(second.page), ['4', '5', '6']);
+      const back = await read(
+        `${path}?${query}&pagination.limit=1000&pagination.reverse=false&pagination.key=${second.page.pagination.previous_key}`,
+      );
+      assert.deepEqual(itemsOf(back.page), shown);
+      assert.equal((await fetch(`${stack.url}${path}?${query}&pagination.offset=5`)).status, 400);
+    });
+
+  it('counts how often a page ended early', async () => {
+    const text = await stack.metrics.registry.metrics();
+    assert.match(text, /weft_limit_reached_total\{service="tx",limit="PAGE_MB"\} \d+/);
+    assert.match(text, /weft_limit_reached_total\{service="nft",limit="PAGE_MB"\} \d+/);
+  });
+});
+
+describe('many pages of what is large, at once', function () {
+  this.timeout(120_000);
+
+  it('take no more memory than a few pages, and none is above 16 MiB', async () => {
+    const txs = Array.from({ length: 24 }, () => mebibytes(4));
+    const tokens = { count: 60, uri: mebibytes(1), name: mebibytes(1) };
+    const stack = await serveLargeTables(await testDatabase(), { txs, tokens });
+    try {
+      await isServed(stack);
+      forgetPeak();
+      const before = peakMemory_mb();
+      const asked = Array.from({ length: 30 }, async (_, n) => {
+        const path = n % 2 === 0 ? '/indexer/tx/v1/txs' : `/indexer/nft/v1/tokens/by_account/0x${victim}`;
+        const response = await fetch(`${stack.url}${path}?pagination.limit=${900 - n}`, {
+          headers: { 'accept-encoding': 'identity' },
+        });
+        let bytes = 0;
+        for await (const part of response.body ?? []) bytes += (part as Uint8Array).length;
+        return { status: response.status, bytes };
+      });
+      for (const { status, bytes } of await Promise.all(asked)) {
+        assert.ok(status === 200 || status === 504, `${status}`);
+        assert.ok(bytes <= mebibytes(16), `${bytes} bytes`);
+      }
+      const taken = peakMemory_mb() - before;
+      assert.ok(taken < 600, `${Math.round(taken)} MiB`);
+    } finally {
+      await stack.stop();
+    }
+  });
+});
