@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import { hasChain } from '../common/claim.js';
 import { prepareTables, readMigrations } from '../common/clickhouse/migrate.js';
 import { measured } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
@@ -14,7 +13,7 @@ import { runService } from '../common/run-service.js';
 import type { ServiceDependencies, ServiceProcess } from '../common/service.js';
 import { childOf } from '../common/signal.js';
 import { createFence } from '../common/writer/fence.js';
-import { prepareWriters } from '../common/writer/writers.js';
+import { prepareWriters, readRowEpoch } from '../common/writer/writers.js';
 import { createWriterHealth } from '../common/writer-health.js';
 import { type BlockConfig, blockProgramSettings, checkNode } from './config.js';
 import { createHead, type Head } from './head.js';
@@ -53,7 +52,8 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
   const fence = createFence({
     ...{ database, target, scope: '', lease_ms: config.WRITER_LEASE_MS, log, onSuperseded: onFatal },
     what: 'the tables of the block service',
-    mayBeUnfenced: () => hasChain(database, target),
+    rowEpoch: () => readRowEpoch(database, target),
+    onEpoch: (epoch) => metrics.writerEpoch.set({ service: 'block' }, epoch),
   });
   const store = createBlockStore(fence.over(database), target, dependencies.fault);
   const head = createHead(config.TAIL_MB * 1024 * 1024);

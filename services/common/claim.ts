@@ -1,5 +1,4 @@
 import type { Database } from './clickhouse/database.js';
-import type { Target } from './clickhouse/migrate.js';
 import { UserError } from './errors.js';
 
 /** A service's tables, to be tied to a chain. */
@@ -11,16 +10,6 @@ export interface Claim {
   readonly what: string;
   /** Of the statements in metrics. */
   readonly name: string;
-}
-
-/** Whether the tables of a service were ever written: the first thing in them is their chain. */
-export async function hasChain(database: Database, target: Target): Promise<boolean> {
-  const rows = await database.rows(
-    `SELECT 1 AS found FROM ${target.database}.chain LIMIT 1`,
-    {},
-    { name: 'chain.found' },
-  );
-  return rows.length > 0;
 }
 
 /**

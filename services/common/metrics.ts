@@ -12,6 +12,8 @@ export interface Metrics {
   readonly lag: Gauge<'service'>;
   readonly blocks: Counter<'service'>;
   readonly txs: Counter<'service'>;
+  /** Number of the writer while this process writes a service's tables; 0 while it waits or has lost them. */
+  readonly writerEpoch: Gauge<'service'>;
   /** Rollbacks of the chain that were unwound. */
   readonly rollbacks: Counter<'service'>;
   /** Parts of blocks that could not be read and were skipped or repaired. */
@@ -58,6 +60,7 @@ export function createMetrics(process = false): Metrics {
     lag: gauge('lag_blocks', 'Blocks between the tip of the node and the head of the service', 'service'),
     blocks: counter('blocks_total', 'Blocks written', 'service'),
     txs: counter('txs_total', 'Transactions written', 'service'),
+    writerEpoch: gauge('writer_epoch', 'Number of the writer while this process writes', 'service'),
     rollbacks: counter('rollbacks_total', 'Rollbacks of the chain that were unwound', 'service'),
     problems: counter('problems_total', 'Parts of blocks that could not be read', 'service', 'kind'),
     limits: counter(

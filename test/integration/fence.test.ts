@@ -54,7 +54,7 @@ describe('the fence of writers', function () {
   }
 
   /** A writer with a connection of its own. */
-  function writer(extra: Partial<Pick<FenceOptions, 'scope' | 'lease_ms' | 'mayBeUnfenced'>> = {}): Writer {
+  function writer(extra: Partial<Pick<FenceOptions, 'scope' | 'lease_ms' | 'rowEpoch'>> = {}): Writer {
     const database = openServer({ url: server.url, username: '', password: '', replicated: false });
     connections.push(database);
     let lost = 0;
@@ -205,11 +205,13 @@ describe('the fence of writers', function () {
     await Promise.all([first.fence.release(), second.fence.release()]);
   });
 
-  it('gives a version of weft that knows no fence a lease to end in, once', async () => {
+  it('gives a version of weft that knows no fence a lease to end in, once, and counts on from the rows', async () => {
     for (const waits of [true, false]) {
-      const { fence } = writer({ mayBeUnfenced: async () => true });
+      const { fence } = writer({ rowEpoch: async () => 7 });
       const began = performance.now();
       await fence.acquire(never);
+      // Above that of every row: else rows could not be removed.
+      assert.equal(fence.epoch, waits ? 8 : 9);
       assert.equal(performance.now() - began >= lease_ms, waits);
       await fence.release();
     }

@@ -19,6 +19,9 @@ export interface ClickHouseServer {
 /** What a server takes unless its http_max_uri_size says something else, in bytes. */
 const longestUrl = 1_048_576;
 
+/** The same of a parameter, in the URL or in the body (http_max_field_value_size), in bytes. */
+const longestField = 131_072;
+
 /** What one request wants. */
 interface Statement {
   readonly sql: string;
@@ -117,6 +120,9 @@ async function readStatement(request: IncomingMessage): Promise<Statement> {
       )
     : [];
   const fields = [...searchParams, ...form];
+  for (const [name, value] of fields)
+    if (name.startsWith('param_') && Buffer.byteLength(value) > longestField)
+      throw new Error(`HTML Form Exception: Field value too long: ${name}`);
   const query = fields.find(([name]) => name === 'query')?.[1];
   const seconds = Number(searchParams.get('max_execution_time') ?? 0);
   return {

@@ -57,6 +57,21 @@ describe('a ClickHouse server', () => {
     }
   });
 
+  it('is sent parameters that are not short in the body: it refuses URLs above 1 MiB', async () => {
+    const { sent, open, close } = await startServer([]);
+    const database = open(false);
+    const names = Array.from({ length: 25_000 }, (_, n) => `${n}'s\t${'x'.repeat(40)}`);
+    await database.rows('SELECT {names:Array(String)}', { names }, options);
+    await database.rows('SELECT {name:String}', { name: 'short' }, options);
+    const [long, short] = sent;
+    assert.ok(String(long?.settings).length < 10_000);
+    assert.match(long?.body ?? '', /name="query"\s+SELECT \{names:Array\(String\)\}/);
+    assert.match(long?.body ?? '', /name="param_names"\s+\['0\\'s\\tx+',/);
+    assert.equal(short?.settings.get('param_name'), 'short');
+    await database.close();
+    await close();
+  });
+
   it('whose quorum has not got the insert before is given the same again', async () => {
     const { sent, open, close } = await startServer(['286', '286', '']);
     const database = open(true);

@@ -1,4 +1,3 @@
-import { hasChain } from '../claim.js';
 import type { Database } from '../clickhouse/database.js';
 import { type MigrationMode, prepareTables, type Target } from '../clickhouse/migrate.js';
 import { messageOf } from '../errors.js';
@@ -8,7 +7,7 @@ import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import { childOf } from '../signal.js';
 import { createFence, type Fence, type Superseded } from '../writer/fence.js';
-import { prepareWriters } from '../writer/writers.js';
+import { prepareWriters, readRowEpoch } from '../writer/writers.js';
 import { type Generations, prepareGenerations, readGenerations, targetOf } from './generations.js';
 import { createInUse, type InUse } from './in-use.js';
 import type { GenerationTables, RebuildableService } from './tables.js';
@@ -71,14 +70,15 @@ export async function openGenerations<Tables extends GenerationTables>(
 
 /** The fence of all generations. @param inUse the tables that a version without a fence would write. */
 async function openFence<Tables extends GenerationTables>(
-  { service, database, log, migrations, lease_ms, onSuperseded }: GenerationsOptions<Tables>,
+  { service, database, log, metrics, migrations, lease_ms, onSuperseded }: GenerationsOptions<Tables>,
   inUse: Target,
 ): Promise<Fence> {
   await prepareWriters(database, service.base, migrations);
   return createFence({
     ...{ database, target: service.base, scope: '', lease_ms, log, onSuperseded },
     what: `the tables of the ${service.name} service`,
-    mayBeUnfenced: () => hasChain(database, inUse),
+    rowEpoch: () => readRowEpoch(database, inUse),
+    onEpoch: (epoch) => metrics.writerEpoch.set({ service: service.name }, epoch),
   });
 }
 

@@ -60,10 +60,15 @@ export interface FenceOptions {
   /** How long a writer is silent before it counts as gone, in milliseconds. */
   readonly lease_ms: number;
   readonly log: Log;
+  /** Told the epoch when this process may write, and 0 when it may no longer. */
+  readonly onEpoch?: ((epoch: number) => void) | undefined;
   /** Called once, when another process has taken over. */
   readonly onSuperseded: (error: Superseded) => void;
-  /** Whether a version of weft that knows no fence may be writing: then the first writer waits as well. */
-  readonly mayBeUnfenced?: (() => Promise<boolean>) | undefined;
+  /**
+   * The newest epoch of the rows that are there, asked for where there was no writer yet; undefined where there are no rows.
+   * Rows are older than their writers when a version of weft without a fence wrote them, or when they were copied.
+   */
+  readonly rowEpoch?: (() => Promise<number | undefined>) | undefined;
 }
 
 /** The right to write some tables. */
@@ -129,6 +134,7 @@ export function createFence(options: FenceOptions): Fence {
     );
     notReadyReason = isLost.message;
     stopping.abort();
+    options.onEpoch?.(0);
     options.onSuperseded(isLost);
     return isLost;
   };
@@ -187,10 +193,14 @@ export function createFence(options: FenceOptions): Fence {
     }
   };
 
+  /** The newest epoch that there is, of writers or of rows. */
+  const newestEpoch = async (): Promise<number> =>
+    (await readEpoch(database, target, scope)) || ((await options.rowEpoch?.()) ?? 0);
+
   /** Takes the next epoch, alone. */
   const draw = async (): Promise<void> => {
     for (;;) {
-      epoch = (await readEpoch(database, target, scope)) + 1;
+      epoch = (await newestEpoch()) + 1;
       beat = 0;
       await writeWriter(database, target, row(false));
       const drawn = (await readWriters(database, target, scope)).filter((other) => other.epoch === epoch);
@@ -242,7 +252,7 @@ export function createFence(options: FenceOptions): Fence {
   /** An older version gives no signs of life: it is given a lease to end in. */
   const unfencedGone = async (signal: AbortSignal): Promise<boolean> => {
     const isFirst = (await readEpoch(database, target, scope)) === 0;
-    if (isFirst && (await options.mayBeUnfenced?.()) === true) {
+    if (isFirst && (await options.rowEpoch?.()) !== undefined) {
       notReadyReason = `${what} were written by an older version of weft: waiting ${lease_ms} ms until it has ended for certain`;
       log.info(notReadyReason);
       await sleep(lease_ms, signal);
@@ -269,6 +279,7 @@ export function createFence(options: FenceOptions): Fence {
   const hold = (): void => {
     isHeld = true;
     notReadyReason = '';
+    options.onEpoch?.(epoch);
     log.info({ epoch }, `this process writes ${what}`);
     if (!database.isExclusive) beating = live();
   };
@@ -283,7 +294,7 @@ export function createFence(options: FenceOptions): Fence {
     async acquire(signal) {
       if (isHeld) return true;
       if (database.isExclusive) {
-        epoch = (await readEpoch(database, target, scope)) + 1;
+        epoch = (await newestEpoch()) + 1;
         await writeWriter(database, target, row(false));
         hold();
         return true;
@@ -323,6 +334,7 @@ export function createFence(options: FenceOptions): Fence {
       await beating;
       if (!isHeld || isLost !== undefined) return;
       isHeld = false;
+      options.onEpoch?.(0);
       try {
         await sleep(uncertainUntil - performance.now());
         beat += 1;

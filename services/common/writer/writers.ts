@@ -51,6 +51,16 @@ export async function readEpoch(database: Database, target: Target, scope: strin
   return row?.epoch ?? 0;
 }
 
+/** The newest epoch among the blocks of a service's tables; undefined where there is no block. */
+export async function readRowEpoch(database: Database, target: Target): Promise<number | undefined> {
+  const [row] = await database.rows<{ epoch: number; n: number }>(
+    `SELECT max(b.epoch) AS epoch, count() AS n FROM ${target.database}.blocks AS b`,
+    {},
+    { name: 'writers.row_epoch', priority: 'write' },
+  );
+  return row === undefined || row.n === 0 ? undefined : row.epoch;
+}
+
 /** Writes how a writer is. */
 export async function writeWriter(database: Database, target: Target, row: WriterRow): Promise<void> {
   await database.insert(

@@ -31,7 +31,7 @@ interface Span {
 }
 
 /** Accounts that one statement asks about. */
-const accountsAtOnce = 5_000;
+const accountsAtOnce = 2_000;
 
 /** Reads who changed in a span: nearly always nobody, which the process that writes the tables knows without reading. */
 export async function readLaterChanges(

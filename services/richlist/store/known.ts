@@ -22,7 +22,7 @@ interface Row {
 }
 
 /** Balances that one query reads. */
-const keysAtOnce = 2_000;
+const keysAtOnce = 1_000;
 
 const balanceOfRow = ({ amount, ord, height }: Row): Balance => ({ amount: BigInt(amount), ord, height });
 

@@ -21,7 +21,7 @@ export interface CutEnvironment {
 }
 
 /** Holdings that one statement puts right. */
-const holdingsAtOnce = 2_000;
+const holdingsAtOnce = 1_000;
 
 const options = { name: 'richlist.remove_above', priority: 'write' as const };
 

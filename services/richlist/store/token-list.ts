@@ -36,7 +36,7 @@ export interface TokenList {
 const remembered = 100_000;
 
 /** Tokens that one query reads. */
-const tokensAtOnce = 2_000;
+const tokensAtOnce = 1_000;
 
 const options = { name: 'richlist.tokens', priority: 'write' as const };
 
