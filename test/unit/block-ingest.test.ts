@@ -26,7 +26,14 @@ describe('a block service that indexes nothing', () => {
     await ingest({
       config: loadSettings(blockSettings, {}),
       node: { rpc, rest: rpc, jsonrpc: undefined, batches: {} },
+      fence: { acquire: async () => true, release: async () => {} },
+      head: { reset: () => {} },
+      validators: { load: async () => false },
       store: {
+        unwind: async () => {},
+        mend: async () => 0,
+        range: async () => undefined,
+        traceHeight: async () => 0,
         chain: async () => undefined,
         claim: async (id: string) => {
           throw new UserError(`the data is of chain chain-1, not ${id}`);
@@ -41,6 +48,7 @@ describe('a block service that indexes nothing', () => {
       onHindrance: (why: string) => {
         reason = why;
       },
+      onFatal: (error: unknown) => assert.fail(String(error)),
     } as unknown as Parameters<typeof ingest>[0]);
     assert.match(reason, /nothing is indexed.*chain-1, not chain-2/);
     assert.equal(chain, undefined);

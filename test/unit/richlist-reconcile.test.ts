@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
+import { createWriterHealth } from '../../services/common/writer-health.js';
 import { type ReconcileOptions, reconcile } from '../../services/richlist/ingest/reconcile.js';
 
 describe('the clock for comparing every holder of tokens that drift', () => {
@@ -22,6 +23,7 @@ describe('the clock for comparing every holder of tokens that drift', () => {
         return answers[name] ?? [];
       },
     } as unknown as Database;
+    const metrics = createMetrics();
     await reconcile({
       config: { RECONCILE_INTERVAL_MS: 5, RECONCILE_DRIFTING_MS: hour_ms, BALANCE_BATCH: 1 },
       store: {
@@ -39,7 +41,13 @@ describe('the clock for comparing every holder of tokens that drift', () => {
       },
       nameTokens: async () => new Map(),
       log: createLog('silent'),
-      metrics: createMetrics(),
+      metrics,
+      health: createWriterHealth({
+        service: 'richlist',
+        patience_ms: 0,
+        onFatal: () => assert.fail(),
+        metrics,
+      }),
       signal: stopping.signal,
     } as unknown as ReconcileOptions);
     return { isDone, noted };
