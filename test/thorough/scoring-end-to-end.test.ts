@@ -15,6 +15,7 @@ import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { anvilOrSkip } from '../support/anvil.js';
 import { eventually } from '../support/block.js';
+import { serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { documentedGrants } from '../support/documented-grants.js';
 import { engineAccount } from '../support/engine-account.js';
@@ -68,7 +69,12 @@ describe('weft score as a process of its own', function () {
   });
 
   /** Writes a program and gives what `weft score` needs for it. */
-  function prepare(contract: string, name: string, more: Readonly<Record<string, unknown>> = {}) {
+  function prepare(
+    contract: string,
+    name: string,
+    more: Readonly<Record<string, unknown>> = {},
+    variables: Readonly<Record<string, string>> = {},
+  ) {
     const program = {
       l1: { urls: [l1.url], module: module.address, standstill_seconds: 3 },
       rollup: { json_rpc_urls: [anvil.url], evm_chain_id: 31_337 },
@@ -88,6 +94,7 @@ describe('weft score as a process of its own', function () {
       // Few in a tx, so that there is a middle.
       TX_MAX_SCORES: '12',
       LOG_LEVEL: 'debug',
+      ...variables,
     };
     const start = (...args: string[]): WeftProcess => {
       const process = startWeft(['score', '--program', path, ...args], env);
@@ -134,8 +141,8 @@ describe('weft score as a process of its own', function () {
   }
 
   /** The contract has what the policy says, and every stage was finalized by one tx. */
-  async function judge(contract: string, stages: readonly bigint[]): Promise<void> {
-    const reader = clientOf(anvil.url, contract, { private_key: anvil.accounts[0]!.private_key });
+  async function judge(contract: string, stages: readonly bigint[], chain = anvil): Promise<void> {
+    const reader = clientOf(chain.url, contract, { private_key: chain.accounts[0]!.private_key });
     for (const stage of stages) {
       const expected = await onPaper(stage, stages[0]!);
       const found = (await reader.contract.scores(stage)).filter(({ amount }) => amount > 0n);
@@ -145,7 +152,7 @@ describe('weft score as a process of its own', function () {
       assert.deepEqual([is_finalized, total_score], [true, expected.total]);
     }
     await reader.endpoints.close();
-    const plain = plainContract(anvil, contract);
+    const plain = plainContract(chain, contract);
     const events = await plain.queryFilter('FinalizeStage', 0);
     assert.deepEqual(
       events.map((event) => ('args' in event ? event.args[0] : undefined)),
@@ -186,6 +193,40 @@ describe('weft score as a process of its own', function () {
       }
     });
   }
+
+  it('scores two programs side by side over one ClickHouse server, and takes over from one that was killed', async () => {
+    const server = await serveClickHouse(await testDatabase());
+    const other = await startAnvil({ chain_id: 31_338 });
+    const clock = inStage(6n, 30);
+    try {
+      const variables = {
+        CLICKHOUSE_URL: server.url,
+        CLICKHOUSE_DATABASE: uniquePrefix(),
+        WRITER_LEASE_MS: '3000',
+      };
+      const [first, second] = [await deployKind(anvil, 'ours', 5n), await deployKind(other, 'ours', 5n)];
+      const rollup = { json_rpc_urls: [other.url], evm_chain_id: 31_338 };
+      const one = prepare(first, 'side-one', {}, variables);
+      const two = prepare(second, 'side-two', { rollup }, variables);
+      const sent = () => anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest');
+      const before = await sent();
+      const killed = one.start('--once');
+      await eventually(async () => (await sent()) !== before, 'a tx', 30_000);
+      killed.child.kill('SIGKILL');
+      await killed.ended;
+      // The second one need not wait for the first: their rows have writers of their own.
+      const both = [one.start('--once'), two.start('--once')] as const;
+      for (const process of both) assert.match(await end(process, 0), /stage 6 runs until/);
+      assert.match(both[0].output(), /writes the rows of the program .* waiting until it has ended/);
+      assert.doesNotMatch(both[1].output(), /waiting until it has ended/);
+      await judge(first, [5n]);
+      await judge(second, [5n], other);
+    } finally {
+      clearInterval(clock);
+      await other.stop();
+      await server.close();
+    }
+  });
 
   it('shows what it would do, then waits for approval, then explains what it did', async () => {
     const contract = await deployKind(anvil, 'ours', 5n);
