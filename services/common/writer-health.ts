@@ -111,7 +111,7 @@ const isOutside = (error: unknown): boolean =>
   [NodeError, RpcError, TryAgainError, UserError].some((kind) => error instanceof kind);
 
 /** ClickHouse's error code for a disk without room, and what it says where it has no code for that. */
-const [notEnoughSpace, diskFull] = ['243', /No space left on device|Disk quota exceeded|errno: (28|122)\b/];
+const [notEnoughSpace, diskFull] = ['243', /no space left on device|disk quota exceeded|errno: (28|122)\b/i];
 
 /** Whether the database may work again without a restart of this process. */
 const canWait = (error: unknown): boolean =>

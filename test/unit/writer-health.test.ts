@@ -55,6 +55,7 @@ describe('the health of what writes tables', () => {
     'a database that is away': new DatabaseUnavailable('it does not answer'),
     'missing rights': new AccessDenied('no right to insert'),
     'a full disk': Object.assign(new Error('Cannot reserve 1.00 MiB, not enough space'), { code: '243' }),
+    'a full disk where rows of an insert are kept': new Error('ENOSPC: no space left on device, write'),
     'a full disk without a code': new Error('write failed: errno: 28, strerror: No space left on device'),
   };
   for (const [name, error] of Object.entries(waited))

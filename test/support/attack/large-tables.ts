@@ -41,27 +41,27 @@ async function fillTxs(database: Database, prefix: string, sizes: readonly numbe
     const sequence = index + 1;
     const head = `{"txhash":"${hashOfTx(sequence)}","raw_log":"`;
     await run(
-      `INSERT INTO ${t}.bodies SELECT 'tx', ${sequence}, concat('${head}', ${textOf(String(size - head.length - 2))}, '"}')`,
+      `INSERT INTO ${t}.bodies (kind, sequence, body) SELECT 'tx', ${sequence}, concat('${head}', ${textOf(String(size - head.length - 2))}, '"}')`,
     );
   }
   const n = sizes.length;
-  await run(`INSERT INTO ${t}.chain VALUES ('large-1', 'evm')`);
+  await run(`INSERT INTO ${t}.chain (chain_id, vm_type) VALUES ('large-1', 'evm')`);
   await run(`OPTIMIZE TABLE ${t}.bodies FINAL`);
   await run(
-    `INSERT INTO ${t}.hashes SELECT 'tx', leftPad(lower(hex(number + 1)), 64, '0'), number + 1, 1 FROM numbers(${n})`,
+    `INSERT INTO ${t}.hashes (kind, hash, sequence, body_count) SELECT 'tx', leftPad(lower(hex(number + 1)), 64, '0'), number + 1, 1 FROM numbers(${n})`,
   );
   for (const list of ['tx', 'signed_tx']) {
     await run(
-      `INSERT INTO ${t}.account_items SELECT '${list}', '${victim}', number + 1, number + 1, 1 FROM numbers(${n})`,
+      `INSERT INTO ${t}.account_items (list, account, ord, sequence, msg_set) SELECT '${list}', '${victim}', number + 1, number + 1, 1 FROM numbers(${n})`,
     );
     await run(
-      `INSERT INTO ${t}.account_heads SELECT '${list}', '${victim}', ${n}, ${n}, range(${n}, 0, -1) FROM numbers(1)`,
+      `INSERT INTO ${t}.account_heads (list, account, ord, sequence, latest) SELECT '${list}', '${victim}', ${n}, ${n}, range(${n}, 0, -1) FROM numbers(1)`,
     );
   }
-  await run(`INSERT INTO ${t}.msg_sets VALUES (1, ['a.b.MsgC'], 1)`);
-  await run(`INSERT INTO ${t}.msg_set_txs SELECT 1, number + 1 FROM numbers(${n})`);
+  await run(`INSERT INTO ${t}.msg_sets (msg_set, msgs, first_sequence) VALUES (1, ['a.b.MsgC'], 1)`);
+  await run(`INSERT INTO ${t}.msg_set_txs (msg_set, sequence) SELECT 1, number + 1 FROM numbers(${n})`);
   await run(
-    `INSERT INTO ${t}.blocks SELECT 1, 'AA', '', '2026-01-01T00:00:00Z', ${n}, ${n}, 0, 0, true FROM numbers(1)`,
+    `INSERT INTO ${t}.blocks (height, hash, parent_hash, timestamp, last_sequence, tx_count, last_evm_sequence, evm_tx_count, ends_batch) SELECT 1, 'AA', '', '2026-01-01T00:00:00Z', ${n}, ${n}, 0, 0, true FROM numbers(1)`,
   );
 }
 
@@ -78,7 +78,7 @@ async function fillTokens(
   const each = `(SELECT arrayJoin([${keys}]) AS id_key)`;
   const at = 2 ** 21;
   const time = "'2026-01-01T00:00:00Z'";
-  await run(`INSERT INTO ${t}.chain VALUES ('large-1', 'evm')`);
+  await run(`INSERT INTO ${t}.chain (chain_id, vm_type) VALUES ('large-1', 'evm')`);
   await run(
     `INSERT INTO ${t}.tokens (collection, id_key, owner, minted_at, height, timestamp, tx_count, at) SELECT '${collection}', id_key, '${victim}', ${at}, 1, ${time}, 0, ${at} FROM ${each}`,
   );
@@ -109,7 +109,7 @@ async function fillTokens(
   await run(
     `INSERT INTO ${t}.collection_order (born_at, collection, folded_name, at, version, gone) SELECT ${at}, '${collection}', 'large', ${at}, 1, false`,
   );
-  await run(`INSERT INTO ${t}.blocks SELECT 1, 'AA', ''`);
+  await run(`INSERT INTO ${t}.blocks (height, hash, parent_hash) SELECT 1, 'AA', ''`);
 }
 
 /** The API over such tables, served by tx, nft and a gateway as replicas do. */
