@@ -128,7 +128,7 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
       );
     state = found;
     // The writer before may still be dropping and making the tables of one that was not prepared.
-    if (state.building !== 0 && !state.is_prepared)
+    if (state.building !== 0 && !state.is_prepared && !database.isExclusive)
       await change({ building: await nextGeneration(database, service.base) });
   };
 
