@@ -39,7 +39,7 @@ function stageOf(text: string, option: string): bigint {
  * @returns what was forgotten, in words.
  * @throws UserError for a stage that the tables do not say is finalized, or that is not the last one.
  */
-export function forgetFinalized(
+export async function forgetFinalized(
   program: Program,
   text: string,
   options: ForgetOptions,
@@ -69,7 +69,7 @@ export function forgetFinalized(
  * @returns what was forgotten, in words.
  * @throws UserError for a stage that was not seen, or for which a tx was signed that may be on the chain.
  */
-export function forgetStage(program: Program, text: string, options: ForgetOptions): Promise<string> {
+export async function forgetStage(program: Program, text: string, options: ForgetOptions): Promise<string> {
   const stage = stageOf(text, '--forget-stage');
   return changing(program, options, async (store, name) => {
     const seen = (await store.seenStages()).find((one) => one.stage === stage);
