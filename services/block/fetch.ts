@@ -149,6 +149,8 @@ async function fetchOnce(
   const bytes = BlockMaterial.encode(material).finish();
   const most = 2 * blockBound.bytes;
   if (bytes.length > most) {
+    const { setting: limit = '' } = blockBound;
+    metrics.limits.inc({ service: 'block', limit });
     throw new NodeError(
       'too_large',
       `the answers about it come to ${bytes.length} bytes, more than twice ${blockBound.setting}`,

@@ -66,6 +66,9 @@ const headerBytes = 1_000;
 /** Headers of single blocks that go into one query. */
 const headersAtOnce = 100;
 
+/** Tables with one row for each block. */
+const perBlock = ['blocks', 'materials', 'traces'] as const;
+
 /** Opens the tables; they must have been migrated. */
 export function createBlockStore(database: FencedDatabase, target: Target, fault: FaultPoint = () => {}) {
   const tables = namesOf<string>(target);
@@ -85,6 +88,22 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
         named(name, call),
       )
       .then((rows) => rows.map((row) => ({ ...row, total_fee: JSON.parse(row.total_fee) as Coin[] })));
+
+  /** Heights that a table has more than once. Grouped in the table's own order: memory does not grow with the chain. */
+  const repeated = (name: (typeof perBlock)[number]): string => {
+    const hashes = name === 'blocks' ? 'uniqExact(hash)' : '1';
+    return `SELECT height, count() AS n, ${hashes} AS hashes FROM ${table(name)} GROUP BY height HAVING n > 1 SETTINGS optimize_aggregation_in_order = 1`;
+  };
+
+  /** How many rows a table has too many. */
+  const surplus = async (name: (typeof perBlock)[number]): Promise<number> => {
+    const [row] = await database.rows<{ rows: number }>(
+      `SELECT sum(r.n - 1) AS rows FROM (${repeated(name)}) AS r`,
+      {},
+      named('count_twice'),
+    );
+    return Number(row?.rows ?? 0);
+  };
 
   /** Height of the last header; 0 while there is none. */
   const lastHeight = async (): Promise<number> => {
@@ -172,7 +191,7 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
       await fault('after headers');
     },
 
-    /** Writes consecutive traces. */
+    /** Writes traces. */
     async writeTraces(traces: readonly TraceRow[]): Promise<void> {
       await fault('before traces');
       const rows = traces.map(({ trace, state }) =>
@@ -208,7 +227,7 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
       const above = 'height > {height:UInt64}';
       await removeFromAll(
         removal,
-        ['blocks', 'materials', 'traces'].map((name) => [name, above] as const),
+        perBlock.map((name) => [name, above] as const),
         { height: to },
       );
       await cut.end();
@@ -221,27 +240,22 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
      * @returns how many rows were too many.
      */
     async mend(): Promise<number> {
-      const [found] = await database.rows<{ headers: number; heights: number; blocks: number }>(
-        `SELECT count() AS headers, uniqExact(height) AS heights, uniqExact(height, hash) AS blocks FROM ${table('blocks')}`,
+      const found = await Promise.all(perBlock.map(surplus));
+      const rows = found.reduce((sum, each) => sum + each, 0);
+      if (rows === 0) return 0;
+      const [fork] = await database.rows<{ first: number; n: number }>(
+        `SELECT min(b.height) AS first, count() AS n FROM (${repeated('blocks')}) AS b WHERE b.hashes > 1`,
         {},
-        named('count_twice'),
+        named('first_fork'),
       );
-      if (found === undefined || found.headers === found.heights) return 0;
-      if (found.blocks > found.heights) {
-        const [fork] = await database.rows<{ first: number }>(
-          `SELECT min(b.height) AS first FROM (SELECT height FROM ${table('blocks')} GROUP BY height HAVING uniqExact(hash) > 1) AS b`,
-          {},
-          named('first_fork'),
-        );
-        await this.unwind(Math.max(0, (fork?.first ?? 1) - 1));
-      }
-      for (const name of ['blocks', 'materials', 'traces'])
+      if (fork !== undefined && fork.n > 0) await this.unwind(Math.max(0, fork.first - 1));
+      for (const name of perBlock)
         await database.command(
           `OPTIMIZE TABLE ${tables.removable(name)} FINAL DEDUPLICATE BY height`,
           {},
           named('mend'),
         );
-      return found.headers - found.heights;
+      return rows;
     },
 
     /** First and last header; undefined while there is none. */
@@ -336,6 +350,16 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
         named('trace_height'),
       );
       return row?.last ?? 0;
+    },
+
+    /** Heights of a range (inclusive) that have a row among the traces. */
+    async tracedHeights(from: number, to: number): Promise<Set<number>> {
+      const rows = await database.rows<{ height: number }>(
+        `SELECT height FROM ${table('traces')} WHERE height BETWEEN {from:UInt64} AND {to:UInt64}`,
+        { from, to },
+        named('traced_heights'),
+      );
+      return new Set(rows.map(({ height }) => height));
     },
 
     /** Adds validators, or what has changed of them. */

@@ -62,10 +62,13 @@ const writingTraces = 'writing traces';
 export async function followTraces(options: TraceOptions): Promise<void> {
   const { head, log, signal, metrics, health } = options;
   let failures = 0;
+  // What failed may be written all the same.
+  let isDoubtful = false;
   while (!signal.aborted) {
     try {
-      await traceNext(options);
+      await traceNext(options, isDoubtful);
       failures = 0;
+      isDoubtful = false;
       health.succeeded(writingTraces);
     } catch (error) {
       if (signal.aborted) return;
@@ -74,6 +77,7 @@ export async function followTraces(options: TraceOptions): Promise<void> {
         await sleep(offPause_ms, signal);
         continue;
       }
+      isDoubtful = true;
       metrics.problems.inc({ service: 'block', kind: 'traces' });
       health.failed(writingTraces, error);
       log.error(
@@ -85,8 +89,8 @@ export async function followTraces(options: TraceOptions): Promise<void> {
   }
 }
 
-/** Traces the next blocks, or waits until there are any. */
-async function traceNext(options: TraceOptions): Promise<void> {
+/** Traces the next blocks, or waits until there are any. @param isDoubtful whether some of them may be written already. */
+async function traceNext(options: TraceOptions, isDoubtful: boolean): Promise<void> {
   const { head, store, signal, mutex, metrics } = options;
   const rung = head.bell.count;
   const next = head.trace_height === 0 ? head.first : head.trace_height + 1;
@@ -107,7 +111,8 @@ async function traceNext(options: TraceOptions): Promise<void> {
   const write = () =>
     mutex(async () => {
       if (unwound()) return;
-      await store.writeTraces(rows);
+      const written = isDoubtful ? await store.tracedHeights(next, to) : undefined;
+      await store.writeTraces(rows.filter(({ trace }) => !written?.has(trace.height)));
       const height = rows.at(-1)?.trace.height ?? 0;
       head.appendTraces(rows.map((row) => row.trace));
       metrics.height.set({ service: 'block', track: 'traces' }, height);

@@ -10,7 +10,7 @@ export interface Material {
 }
 
 /** The bytes of material before it was compressed, also where nobody has counted them. */
-export const uncompressedBytes = ({ material, material_bytes }: Material): number =>
+const uncompressedBytes = ({ material, material_bytes }: Material): number =>
   material_bytes > 0 ? material_bytes : uncompressedLength(material);
 
 /**

@@ -78,7 +78,7 @@ export const tableSettings = {
     parse: asOneOf('apply', 'check'),
   },
   WRITER_LEASE_MS: {
-    doc: 'How long a process that writes tables is silent before another one takes over from it, in milliseconds. A statement that inserts is ended after half of it. The embedded engine needs no lease.',
+    doc: 'How long a process that writes tables is silent before another one takes over from it, in milliseconds. A statement that inserts is ended after half of it, and for that long a silent process is waited for in addition. The embedded engine needs no lease.',
     default: '20000',
     parse: asInteger(1_000, 600_000),
   },

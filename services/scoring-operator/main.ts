@@ -10,6 +10,7 @@ import { isMainModule } from '../common/paths.js';
 import { serveRpc } from '../common/rpc/server.js';
 import { openTransport } from '../common/rpc/transport.js';
 import type { ServiceDependencies, ServiceProcess } from '../common/service.js';
+import { childOf } from '../common/signal.js';
 import { checkScoring, type ScoringConfig, scoringSettings } from './config.js';
 import { runLoop } from './machine/loop.js';
 import type { Rules } from './machine/rules.js';
@@ -45,6 +46,7 @@ export async function startScoring(dependencies: ScoringDependencies): Promise<S
   const database_name = await makeTables(database, config);
   const keeper = keepStatus(createScoringGauges(metrics), metrics);
   const stopping = new AbortController();
+  const writing = childOf(stopping.signal);
   const isRunning = config.ROLE === 'all';
   const opened = await openProgram(program, {
     signing: config,
@@ -85,11 +87,12 @@ export async function startScoring(dependencies: ScoringDependencies): Promise<S
     },
   );
   const options = { poll_ms: program.poll_seconds * 1_000, longest_ms, onFailure: keeper.onFailure };
-  const work = isRunning ? runLoop(machine, options, stopping.signal) : Promise.resolve();
+  const work = isRunning ? runLoop(machine, options, writing.signal) : Promise.resolve();
   server.setServing(true);
   return {
     service,
     address: server.address,
+    stopWriting: () => writing.abort(),
     readiness: () => {
       if (!isRunning) return { ready: true, reason: '' };
       const { at, trouble } = keeper.status;

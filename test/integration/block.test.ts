@@ -5,7 +5,7 @@ import { BlockMaterial, type RawBlock } from '../../services/common/gen/indexer/
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually, startTestBlock, type TestBlock } from '../support/block.js';
-import { uniquePrefix } from '../support/database.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
 import { readFacts, vmOf } from '../support/facts.js';
 import { chosen } from '../support/sample.js';
 
@@ -311,7 +311,9 @@ describe('block service', () => {
     it(`loses and doubles nothing when a write fails ${point}`, async () => {
       const node = await startNode({ recording: 'evm' });
       let failures = 0;
+      const prefix = uniquePrefix();
       const block = await start(node, {
+        prefix,
         fault: (where) => {
           if (where === point && failures++ < 2) throw new Error('caused by the test');
         },
@@ -320,10 +322,24 @@ describe('block service', () => {
       await eventually(() => block.service.head.trace_height === 157, 'the traces');
       assert.ok(failures >= 2);
       const raws = await streamed(block, 157);
+      const heights = Array.from({ length: 157 }, (_, i) => i + 1);
       assert.deepEqual(
         raws.map((raw) => raw.height),
-        Array.from({ length: 157 }, (_, i) => i + 1),
+        heights,
       );
+      const database = await testDatabase();
+      for (const table of ['blocks', 'materials', 'traces']) {
+        const rows = await database.rows<{ height: number }>(
+          `SELECT height FROM ${prefix}_block.${table} ORDER BY height`,
+          {},
+          { name: 'test' },
+        );
+        assert.deepEqual(
+          rows.map(({ height }) => height),
+          heights,
+          table,
+        );
+      }
     });
   }
 });

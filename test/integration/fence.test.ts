@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Database } from '../../services/common/clickhouse/database.js';
+import { type Database, DatabaseUnavailable } from '../../services/common/clickhouse/database.js';
 import { openServer } from '../../services/common/clickhouse/server.js';
 import { createLog } from '../../services/common/log.js';
 import {
@@ -8,7 +8,7 @@ import {
   type FenceOptions,
   Superseded,
 } from '../../services/common/writer/fence.js';
-import { prepareWriters, readWriters } from '../../services/common/writer/writers.js';
+import { prepareWriters, readEpoch, readWriters } from '../../services/common/writer/writers.js';
 import { eventually } from '../support/block.js';
 import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
@@ -53,8 +53,11 @@ describe('the fence of writers', function () {
     readonly lost: () => number;
   }
 
-  /** A writer with a connection of its own. */
-  function writer(extra: Partial<Pick<FenceOptions, 'scope' | 'lease_ms' | 'rowEpoch'>> = {}): Writer {
+  /** A writer with a connection of its own. @param command stands before each statement that removes rows. */
+  function writer(
+    extra: Partial<Pick<FenceOptions, 'scope' | 'lease_ms' | 'rowEpoch'>> = {},
+    command: () => Promise<void> = async () => {},
+  ): Writer {
     const database = openServer({ url: server.url, username: '', password: '', replicated: false });
     connections.push(database);
     let lost = 0;
@@ -66,7 +69,13 @@ describe('the fence of writers', function () {
       },
       ...extra,
     });
-    const fenced = fence.over(database);
+    const fenced = fence.over({
+      ...database,
+      command: async (...args) => {
+        await command();
+        await database.command(...args);
+      },
+    });
     return {
       fence,
       write: (height, text = '') => fenced.insert(table, JSON.stringify({ height, text }), options),
@@ -120,15 +129,29 @@ describe('the fence of writers', function () {
     await second.fence.release();
   });
 
-  /** A writer that gives no sign of life any more, as one that is frozen; and one that has taken over from it. */
-  async function takenOver(): Promise<{ frozen: Writer; next: Writer }> {
-    const [frozen, next] = [writer(), writer()];
+  /** Refuses the signs of life of the first writer from here on, as if it had no processor: what it writes is not refused. */
+  const silenceFirst = (): Promise<void> =>
+    embedded.command(
+      `ALTER TABLE ${name}.writers ADD CONSTRAINT silent CHECK epoch != 1 OR is_released`,
+      {},
+      options,
+    );
+
+  /**
+   * A writer that gives no sign of life any more, as one that is frozen; and one that has taken over from it.
+   *
+   * @param begin what the first one begins before, in two rows.
+   */
+  async function takenOver(
+    frozen = writer(),
+    begin: () => void = () => {},
+  ): Promise<{ frozen: Writer; next: Writer }> {
+    const next = writer();
     await frozen.fence.acquire(never);
     await frozen.write(1);
     await frozen.write(2);
-    // Its signs of life are refused from here on, as if it had no processor: what it writes is not.
-    const silent = `ALTER TABLE ${name}.writers ADD CONSTRAINT silent CHECK epoch != 1 OR is_released`;
-    await embedded.command(silent, {}, options);
+    begin();
+    await silenceFirst();
     const began = performance.now();
     await next.fence.acquire(never);
     assert.ok(performance.now() - began >= lease_ms, 'it waited for the lease');
@@ -160,15 +183,77 @@ describe('the fence of writers', function () {
   });
 
   it('lets a removal of an earlier writer take none of the rows of a later one, whenever it runs', async () => {
-    const { frozen, next } = await takenOver();
+    let wake = (): void => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const first = writer({}, () => asleep);
+    let removal: Promise<void> | undefined;
+    const { next } = await takenOver(first, () => {
+      removal = first.removeAbove(1);
+    });
     await next.removeAbove(1);
     await next.write(2);
-    await frozen.removeAbove(1).catch(() => {});
+    wake();
+    await removal;
     assert.deepEqual(await rows(), [
       { height: 1, epoch: 1 },
       { height: 2, epoch: 2 },
     ]);
     await next.fence.release();
+  });
+
+  it('removes nothing when an insert before it was refused: what goes says what is to be made again', async () => {
+    const { frozen, next } = await takenOver();
+    await frozen.write(3).catch(() => {});
+    await assert.rejects(frozen.removeAbove(1), Superseded);
+    assert.deepEqual(
+      (await rows()).map(({ height }) => height),
+      [1, 2],
+    );
+    await next.fence.release();
+  });
+
+  it('waits for what a silent writer may have begun just before it was replaced', async () => {
+    const [frozen, next] = [writer(), writer()];
+    await frozen.fence.acquire(never);
+    await silenceFirst();
+    const acquired = next.fence.acquire(never);
+    const target = { database: name, cluster: '' };
+    await eventually(async () => (await readEpoch(embedded, target, '')) === 2, 'the next epoch');
+    const refusedFrom = performance.now();
+    await acquired;
+    // Statements that insert are ended after half of the lease; some of it has passed until the epoch was seen.
+    assert.ok(performance.now() - refusedFrom >= 0.3 * lease_ms);
+    await next.fence.release();
+  });
+
+  it('goes by the lease of a writer that has a longer one', async () => {
+    const [first, next] = [writer({ lease_ms: 3 * lease_ms }), writer()];
+    await first.fence.acquire(never);
+    await silenceFirst();
+    const began = performance.now();
+    assert.equal(await next.fence.acquire(never), true);
+    assert.ok(performance.now() - began >= 3 * lease_ms);
+    await next.fence.release();
+  });
+
+  it('takes as long as a statement may still run whose end is not known', async () => {
+    const lost = new DatabaseUnavailable('it does not answer', {
+      cause: Object.assign(new Error(), { code: 'ECONNRESET' }),
+    });
+    const refused = Object.assign(new Error('the table is full'), { code: '243' });
+    for (const [error, waits] of [
+      [lost, true],
+      [refused, false],
+    ] as const) {
+      const one = writer({}, () => Promise.reject(error));
+      await one.fence.acquire(never);
+      const began = performance.now();
+      await assert.rejects(one.removeAbove(0), error);
+      assert.equal(performance.now() - began >= lease_ms / 2, waits);
+      await one.fence.release();
+    }
   });
 
   it('lets one of many that start at once write, and the next when that one ends', async () => {
@@ -220,11 +305,7 @@ describe('the fence of writers', function () {
   it('does not count a writer as alive that has ended without a word, more than once', async () => {
     const first = writer();
     await first.fence.acquire(never);
-    await embedded.command(
-      `ALTER TABLE ${name}.writers ADD CONSTRAINT silent CHECK epoch != 1 OR is_released`,
-      {},
-      options,
-    );
+    await silenceFirst();
     for (const waits of [true, false]) {
       const { fence } = writer();
       const began = performance.now();

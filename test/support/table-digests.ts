@@ -1,8 +1,8 @@
 import type { Database } from '../../services/common/clickhouse/database.js';
 
 /**
- * Tables that tell of how an index was written, and not of its chain. What the node said of a token depends on when it was
- * asked: one that is burnt by then has no uri.
+ * Tables that tell of how an index was written and when, and not of its chain. What the node said of a token depends on
+ * when it was asked: one that is burnt by then has no uri.
  */
 const ofWriting =
   /^(migrations|generation_migrations|generations|writers|writer_migrations|cuts|asked|jobs|checks|drifting|uris)$/;

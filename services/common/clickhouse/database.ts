@@ -86,6 +86,15 @@ const [timeoutExceeded, thrownIf, accessDenied] = ['159', '395', '497'];
 /** The code that ClickHouse has given an error, or Node the failure to reach it; undefined without one. */
 export const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
 
+/** Node's codes for a server that a statement has not reached. */
+const notReached = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+/** Whether a statement that failed does not run any more for certain: the server says why it failed, or never had it. */
+export function hasEnded(error: unknown): boolean {
+  const code = String(codeOf(error) ?? codeOf((error as { cause?: unknown }).cause));
+  return /^\d+$/.test(code) || notReached.includes(code);
+}
+
 /**
  * Rows that an answer needs were replaced by newer ones before it was read; the statement found so itself, by its
  * `throwIf`. Read again from where the tables are by now.

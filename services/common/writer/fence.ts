@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Database, Guard, StatementOptions } from '../clickhouse/database.js';
+import { type Database, type Guard, hasEnded, type StatementOptions } from '../clickhouse/database.js';
 import type { Target } from '../clickhouse/migrate.js';
 import { FatalError, messageOf } from '../errors.js';
 import { sleep } from '../lifecycle.js';
@@ -14,11 +14,14 @@ import { readEpoch, readWriters, type WriterRow, writersOf, writeWriter } from '
  * 1. A writer has an epoch, a number that only grows. Every insert of a writer takes effect only while its epoch is the
  *    newest when the statement starts, so a writer that was frozen and wakes up adds nothing.
  * 2. A new writer writes nothing before every earlier one has released the tables or has been silent for the lease, by
- *    the new writer's monotonic clock. A statement that inserts is ended by the server after half of the lease. So none
- *    of an earlier writer still runs by then.
+ *    the new writer's monotonic clock. The lease is the longer one where the two have different ones. A statement that
+ *    inserts is ended by the server after half of the lease. One of a silent writer may have started just before the new
+ *    epoch was there, so the new writer waits for that long afterwards.
  * 3. No time limit stops a mutation. A DELETE therefore names rows of its own epoch and earlier ones only, and comes after
  *    the tables say down to which height they are cut (cuts.ts), which was read back. Whenever it runs, the next writer
- *    has removed those rows itself.
+ *    has removed those rows itself. Before each one it is read back that the inserts before it took effect: rows that go
+ *    tell the next writer what it has to make again.
+ * 4. A statement whose end is not known is waited for, before anything is read or written after it.
  *
  * The embedded engine locks its folder, so nobody else can write: there the epoch is all that is needed.
  */
@@ -37,9 +40,10 @@ export interface FencedDatabase extends Database {
    */
   confirm(): Promise<void>;
   /**
-   * Removes rows that this writer or an earlier one has written.
+   * Removes rows that this writer or an earlier one has written, once it is certain that everything before took effect.
    *
    * @param table as `TableNames.removable` gives it.
+   * @throws Superseded as `confirm` does.
    */
   remove(
     table: string,
@@ -122,10 +126,8 @@ export function createFence(options: FenceOptions): Fence {
   let isLost: Superseded | undefined;
   let beating: Promise<void> | undefined;
   let notReadyReason = `${what} are not being written yet`;
-  /** Until when a statement whose end is not known may run, by the monotonic clock. */
-  let uncertainUntil = 0;
 
-  const row = (is_released: boolean): WriterRow => ({ scope, epoch, id, beat, is_released, host });
+  const row = (is_released: boolean): WriterRow => ({ scope, epoch, id, beat, lease_ms, is_released, host });
 
   const lose = (newest: number): Superseded => {
     if (isLost !== undefined) return isLost;
@@ -166,14 +168,19 @@ export function createFence(options: FenceOptions): Fence {
     };
   };
 
-  /** Runs a statement that writes; of one that fails nobody knows whether the server has ended it. */
+  /** Runs a statement that writes. One that fails may still run: then it takes until it cannot any more. */
   const writing = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      uncertainUntil = performance.now() + lease_ms / 2;
+      if (!database.isExclusive && !hasEnded(error)) await sleep(lease_ms / 2);
       throw error;
     }
+  };
+
+  const giveSign = async (): Promise<void> => {
+    beat += 1;
+    await writeWriter(database, target, row(false));
   };
 
   /** Says every now and then that this writer is alive, and looks whether it still is the newest. */
@@ -183,8 +190,7 @@ export function createFence(options: FenceOptions): Fence {
       await sleep(lease_ms / beatsInLease, signal);
       if (signal.aborted) return;
       try {
-        beat += 1;
-        await writeWriter(database, target, row(false));
+        await giveSign();
         await confirm();
       } catch (error) {
         if (error instanceof Superseded) return;
@@ -220,33 +226,37 @@ export function createFence(options: FenceOptions): Fence {
     const key = `${other.epoch} ${other.id}`;
     const now = performance.now();
     if (seen.get(key)?.beat !== other.beat) seen.set(key, { beat: other.beat, since: now });
-    return now - (seen.get(key)?.since ?? now) >= lease_ms;
+    return now - (seen.get(key)?.since ?? now) >= Math.max(lease_ms, other.lease_ms);
   };
 
   /**
-   * Waits until no other writer with an epoch below a limit can write.
+   * Waits until every other writer with an epoch below a limit has released the tables or is silent.
    *
-   * @returns false when the signal came first, or somebody with a higher epoch.
+   * @param from not before this, by the monotonic clock.
+   * @returns those that are silent; undefined when the signal came first, or somebody with a higher epoch.
    */
-  const othersGone = async (below: number, signal: AbortSignal): Promise<boolean> => {
+  const othersGone = async (
+    below: number,
+    from: number,
+    signal: AbortSignal,
+  ): Promise<WriterRow[] | undefined> => {
     let hasSaid = false;
     while (!signal.aborted) {
       const others = (await readWriters(database, target, scope)).filter((other) => other.id !== id);
-      if (others.some((other) => other.epoch > below)) return false;
+      if (others.some((other) => other.epoch > below)) return undefined;
       const unreleased = others.filter((other) => !other.is_released);
       const alive = unreleased.filter((other) => !isSilent(other));
-      if (alive.length === 0) {
-        // The next writer need not wait for those again.
-        for (const other of unreleased)
-          await writeWriter(database, target, { ...other, beat: other.beat + 1, is_released: true });
-        return true;
+      if (alive.length === 0 && performance.now() >= from) return unreleased;
+      if (alive.length > 0) {
+        notReadyReason = `${alive.map((other) => other.host).join(', ')} writes ${what}, or did until a moment ago: waiting until it has ended`;
+        if (!hasSaid) log.info({ lease_ms }, notReadyReason);
+        hasSaid = true;
       }
-      notReadyReason = `${alive.map((other) => other.host).join(', ')} writes ${what}, or did until a moment ago: waiting until it has ended`;
-      if (!hasSaid) log.info({ lease_ms }, notReadyReason);
-      hasSaid = true;
+      // Whoever has drawn an epoch must not be taken for one that is gone.
+      if (below === epoch) await giveSign();
       await sleep(lease_ms / looksInLease, signal);
     }
-    return false;
+    return undefined;
   };
 
   /** An older version gives no signs of life: it is given a lease to end in. */
@@ -263,15 +273,19 @@ export function createFence(options: FenceOptions): Fence {
   /** Tries to take over once. @returns whether this process writes; if not, another one goes first. */
   const attempt = async (signal: AbortSignal): Promise<boolean> => {
     if (!(await unfencedGone(signal))) return false;
-    if (!(await othersGone(Number.POSITIVE_INFINITY, signal))) return false;
+    const before = await othersGone(Number.POSITIVE_INFINITY, 0, signal);
+    if (before === undefined) return false;
     await draw();
     // Others may draw at the same time, also a moment later: the highest epoch goes first.
-    await sleep(lease_ms / looksInLease, signal);
-    const isNext = await othersGone(epoch, signal);
-    if (!isNext || (await readEpoch(database, target, scope)) !== epoch) {
+    const wait_ms = Math.max(lease_ms / looksInLease, ...before.map((other) => other.lease_ms / 2));
+    const silent = await othersGone(epoch, performance.now() + wait_ms, signal);
+    if (silent === undefined || (await readEpoch(database, target, scope)) !== epoch) {
       await abandon();
       return false;
     }
+    // The next writer need not wait for those again.
+    for (const other of silent)
+      await writeWriter(database, target, { ...other, beat: other.beat + 1, is_released: true });
     hold();
     return true;
   };
@@ -316,16 +330,20 @@ export function createFence(options: FenceOptions): Fence {
       rows: <T>(sql: string, params: Readonly<Record<string, unknown>>, statement: StatementOptions) =>
         inner.rows<T>(sql, params, statement),
       bytes: (sql, format, params, statement) => inner.bytes(sql, format, params, statement),
-      insert: (table, lines, statement, format) =>
-        writing(async () => inner.insert(table, lines, { ...statement, guard: guard() }, format)),
-      remove: (table, condition, params, statement) =>
-        writing(async () =>
+      async insert(table, lines, statement, format) {
+        const guarded = { ...statement, guard: guard() };
+        await writing(() => inner.insert(table, lines, guarded, format));
+      },
+      async remove(table, condition, params, statement) {
+        await confirm();
+        await writing(() =>
           inner.command(
             `DELETE FROM ${table} WHERE (${condition}) AND epoch <= {guard_epoch:UInt64}`,
-            { ...params, guard_epoch: guard().epoch },
+            { ...params, guard_epoch: epoch },
             statement,
           ),
-        ),
+        );
+      },
       confirm,
       close: () => inner.close(),
     }),
@@ -334,9 +352,9 @@ export function createFence(options: FenceOptions): Fence {
       await beating;
       if (!isHeld || isLost !== undefined) return;
       isHeld = false;
+      notReadyReason = `${what} are released to the next writer`;
       options.onEpoch?.(0);
       try {
-        await sleep(uncertainUntil - performance.now());
         beat += 1;
         await writeWriter(database, target, row(true));
         log.info({ epoch }, `${what} are released`);

@@ -9,6 +9,7 @@ export interface WriterRow {
   readonly epoch: number;
   readonly id: string;
   readonly beat: number;
+  readonly lease_ms: number;
   readonly is_released: boolean;
   readonly host: string;
 }
@@ -30,7 +31,7 @@ export async function prepareWriters(database: Database, target: Target, mode: M
 /** Every writer of a scope there ever was, each as it last was. */
 export function readWriters(database: Database, target: Target, scope: string): Promise<WriterRow[]> {
   return database.rows<WriterRow>(
-    `SELECT w.scope AS scope, w.epoch AS epoch, w.id AS id, max(w.beat) AS beat,
+    `SELECT w.scope AS scope, w.epoch AS epoch, w.id AS id, max(w.beat) AS beat, any(w.lease_ms) AS lease_ms,
        argMax(w.is_released, w.beat) AS is_released, any(w.host) AS host
      FROM ${writersOf(target)} AS w
      WHERE w.scope = {scope:String}
@@ -64,7 +65,7 @@ export async function readRowEpoch(database: Database, target: Target): Promise<
 /** Writes how a writer is. */
 export async function writeWriter(database: Database, target: Target, row: WriterRow): Promise<void> {
   await database.insert(
-    `${writersOf(target)} (scope, epoch, id, beat, is_released, host)`,
+    `${writersOf(target)} (scope, epoch, id, beat, lease_ms, is_released, host)`,
     JSON.stringify(row),
     { name: 'writers.write', priority: 'write' },
   );

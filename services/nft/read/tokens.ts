@@ -36,8 +36,6 @@ export async function readTokens(
 ): Promise<Map<string, TokenRow>> {
   const { database, tables, call } = reading;
   const inPlaces = '(collection, id_key) IN {keys:Array(Tuple(String, String))}';
-  const keysOf = (some: readonly TokenPlace[]) =>
-    some.map(({ collection, id_key }) => tuple([collection, id_key]));
   const [states, uris] = await Promise.all([
     inParts(places, textsOfToken, (some) =>
       database.rows<StateRow>(
@@ -64,6 +62,10 @@ export async function readTokens(
   return newest;
 }
 
+/** Places as a parameter has them. */
+const keysOf = (places: readonly TokenPlace[]) =>
+  places.map(({ collection, id_key }) => tuple([collection, id_key]));
+
 /** What an item of a page takes beside its texts, in bytes. */
 const itemBytes = 500;
 
@@ -75,12 +77,13 @@ export async function readTokenSizes(
   { database, tables, call }: Reading,
   places: readonly TokenPlace[],
 ): Promise<number[]> {
-  const keys = places.map(({ collection, id_key }) => tuple([collection, id_key]));
   const inPlaces = '(collection, id_key) IN {keys:Array(Tuple(String, String))}';
-  const rows = await database.rows<TokenPlace & { size: number }>(
-    `SELECT collection, id_key, max(size) AS size FROM (SELECT collection, id_key, length(t.uri) + length(t.owner) AS size FROM ${tables.of('tokens')} AS t WHERE ${inPlaces} UNION ALL SELECT collection, id_key, length(u.uri) AS size FROM ${tables.of('uris')} AS u WHERE ${inPlaces}) GROUP BY collection, id_key`,
-    { keys },
-    { name: 'nft.token_sizes', ...call },
+  const rows = await inParts(places, textsOfToken, (some) =>
+    database.rows<TokenPlace & { size: number }>(
+      `SELECT collection, id_key, max(size) AS size FROM (SELECT collection, id_key, length(t.uri) + length(t.owner) AS size FROM ${tables.of('tokens')} AS t WHERE ${inPlaces} UNION ALL SELECT collection, id_key, length(u.uri) AS size FROM ${tables.of('uris')} AS u WHERE ${inPlaces}) GROUP BY collection, id_key`,
+      { keys: keysOf(some) },
+      { name: 'nft.token_sizes', ...call },
+    ),
   );
   const sizes = new Map(rows.map(({ collection, id_key, size }) => [tokenName(collection, id_key), size]));
   return places.map(

@@ -1,3 +1,4 @@
+import { inParts } from '../../common/clickhouse/keys.js';
 import type { Seed, SeedBalance } from '../node/seed.js';
 import type { Reader } from '../read/reader.js';
 import type { Holding } from '../store/balance.js';
@@ -63,10 +64,15 @@ export async function readEarlierNames(
   tokens: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (earlier === undefined || tokens.length === 0) return new Map();
-  const rows = await earlier.database.rows<{ token: string; name: string }>(
-    `SELECT token, argMax(d.denom, d.ord) AS name FROM ${earlier.tables.of('denoms')} AS d WHERE token IN {tokens:Array(String)} GROUP BY token`,
-    { tokens },
-    options('earlier_names'),
+  const rows = await inParts(
+    tokens,
+    (token) => [token],
+    (some) =>
+      earlier.database.rows<{ token: string; name: string }>(
+        `SELECT token, argMax(d.denom, d.ord) AS name FROM ${earlier.tables.of('denoms')} AS d WHERE token IN {tokens:Array(String)} GROUP BY token`,
+        { tokens: some },
+        options('earlier_names'),
+      ),
   );
   return new Map(rows.map(({ token, name }) => [token, name]));
 }

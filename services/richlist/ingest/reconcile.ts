@@ -1,5 +1,6 @@
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import type { Database } from '../../common/clickhouse/database.js';
+import { inParts } from '../../common/clickhouse/keys.js';
 import { messageOf, TryAgainError } from '../../common/errors.js';
 import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
@@ -159,7 +160,15 @@ function createRound(options: ReconcileOptions): (withDrifting: boolean) => Prom
     metrics.driftingTokens.set(drifting.length);
     if (drifting.length === 0) return;
     log.debug({ tokens: drifting.length }, 'comparing every holder of tokens that drift');
-    await compareAll('token IN {drifting:Array(String)}', { drifting: drifting.map(({ token }) => token) });
+    // Anybody can make any number of such tokens.
+    await inParts(
+      drifting.map(({ token }) => token),
+      (token) => [token],
+      async (some) => {
+        await compareAll('token IN {drifting:Array(String)}', { drifting: some });
+        return [];
+      },
+    );
   };
 }
 

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../../services/common/paths.js';
+import { peakMemory_mb } from './memory.js';
 
 /** A built program under attack, as a process whose memory is measured. */
 export interface Child {
@@ -52,10 +53,8 @@ export function startChild(program: readonly string[], env: Readonly<Record<stri
   };
   return {
     peak() {
-      if (isAlive()) {
-        const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-        highest = Math.max(highest, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024);
-      }
+      // It may be ending.
+      if (isAlive()) highest = Math.max(highest, (peakMemory_mb(child.pid) || 0) * 1024 * 1024);
       return highest;
     },
     output: () => output,

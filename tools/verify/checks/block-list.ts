@@ -1,3 +1,4 @@
+import { ApiUnavailable } from '../api.js';
 import { differencesOf, type HeightCheck } from '../check.js';
 
 interface Header {
@@ -13,9 +14,15 @@ export const blockList: HeightCheck = {
     const tip = Number(last?.blocks[0]?.height ?? 0);
     if (tip < height) return { compared: 0, differences: [] };
     // The list may grow meanwhile, by some blocks at its beginning.
-    const page = await api.get<{ blocks: Header[] }>(
-      `/indexer/block/v1/blocks?pagination.limit=50&pagination.offset=${Math.max(0, tip - height - 5)}`,
-    );
+    const page = await api
+      .get<{ blocks: Header[] }>(
+        `/indexer/block/v1/blocks?pagination.limit=20&pagination.offset=${Math.max(0, tip - height - 5)}`,
+      )
+      .catch((error: unknown) => {
+        // A page of damaged tables may not be there at all: the check of blocks tells why.
+        if (error instanceof ApiUnavailable && error.isAnswered) return undefined;
+        throw error;
+      });
     // One that is missing is told by the check of blocks.
     const times = page?.blocks.filter((block) => Number(block.height) === height).length ?? 0;
     return {

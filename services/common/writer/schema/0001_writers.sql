@@ -8,6 +8,8 @@ CREATE TABLE IF NOT EXISTS {{local writers}} {{on_cluster}} (
   id String,
   -- Grows with every sign of life.
   beat UInt64,
+  -- How long it may be silent, in milliseconds; a statement of it that inserts runs for half of that at most.
+  lease_ms UInt32,
   -- Whether none of its statements can run any more.
   is_released Bool,
   -- Host and process, for people.
