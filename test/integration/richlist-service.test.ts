@@ -245,6 +245,7 @@ describe('the richlist service', function () {
   it('says so on a rollup without EVM', async () => {
     const running = await start([], { env: { VM_TYPE: 'move' } });
     await assert.rejects(running.holders('uinit'), { code: status.UNIMPLEMENTED });
+    await eventually(async () => running.process.readiness().ready, 'readiness', 20_000);
     assert.deepEqual(running.process.readiness(), { ready: true, reason: '' });
   });
 });
