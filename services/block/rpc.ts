@@ -10,7 +10,13 @@ import { checkPage } from '../common/page/check.js';
 import { densePage } from '../common/page/dense.js';
 import { defaultPage, jsonBytes, type PageBound, readFitting } from '../common/page/fit.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
-import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
+import {
+  type HandlerEnvironment,
+  type ServedService,
+  streaming,
+  streamsFull,
+  unary,
+} from '../common/rpc/server.js';
 import type { WriterHealth } from '../common/writer-health.js';
 import type { Head } from './head.js';
 import type { BlockStore, HeaderRow } from './store.js';
@@ -176,5 +182,9 @@ export function blockService(options: BlockRpcOptions): ServedService {
       }
     }),
   };
-  return { definition: BlockServiceService, implementation: implementation as UntypedServiceImplementation };
+  return {
+    definition: BlockServiceService,
+    implementation: implementation as UntypedServiceImplementation,
+    onStreamsFull: streamsFull('block', options),
+  };
 }

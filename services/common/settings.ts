@@ -185,6 +185,11 @@ export const requestSettings = {
     default: '256',
     parse: asInteger(16, 262_144),
   },
+  GRPC_MAX_STREAMS: {
+    doc: 'Streams of blocks, traces, bodies and tokens that are sent over gRPC at once, of which one address may have half; more are refused, and asked for again by those who follow. Each may hold 8 MiB for a caller who does not read.',
+    default: '64',
+    parse: asInteger(2, 100_000),
+  },
   GRPC_TOKEN: {
     doc: 'Token that gRPC calls that change something (`weft reindex`, `weft retry-details`) have to send, and that those commands send. Unset: such calls are only taken from this machine, or with certificates on both sides.',
     default: '',

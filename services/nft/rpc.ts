@@ -7,7 +7,13 @@ import { ofOneChain, whenWhole } from '../common/one-chain.js';
 import { checkPage } from '../common/page/check.js';
 import { jsonBytes, readFitting } from '../common/page/fit.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
-import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
+import {
+  type HandlerEnvironment,
+  type ServedService,
+  streaming,
+  streamsFull,
+  unary,
+} from '../common/rpc/server.js';
 import { countJobs, readAsks } from './enrich/queue.js';
 import {
   describeCollections,
@@ -58,6 +64,7 @@ export function nftService(options: NftRpcOptions): ServedService {
     definition: NftServiceService,
     implementation: implementation as UntypedServiceImplementation,
     changing: ['retryDetails'],
+    onStreamsFull: streamsFull('nft', options),
   };
 }
 

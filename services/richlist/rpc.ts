@@ -8,7 +8,13 @@ import {
 import { ofOneChain } from '../common/one-chain.js';
 import { checkPage } from '../common/page/check.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
-import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
+import {
+  type HandlerEnvironment,
+  type ServedService,
+  streaming,
+  streamsFull,
+  unary,
+} from '../common/rpc/server.js';
 import { findToken } from './read/denoms.js';
 import { balanceAt, changesBetween, holdersAt, momentOf } from './read/history.js';
 import { listHolders } from './read/holders.js';
@@ -34,6 +40,7 @@ export function richlistService(options: RichlistRpcOptions): ServedService {
   };
   return {
     definition: RichlistServiceService,
+    onStreamsFull: streamsFull('richlist', options),
     implementation: implementation as UntypedServiceImplementation,
   };
 }

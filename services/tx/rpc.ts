@@ -4,7 +4,13 @@ import { type TxServiceServer, TxServiceService } from '../common/gen/indexer/tx
 import { ofOneChain } from '../common/one-chain.js';
 import { checkPage } from '../common/page/check.js';
 import { forward } from '../common/rpc/context.js';
-import { type HandlerEnvironment, type ServedService, streaming, unary } from '../common/rpc/server.js';
+import {
+  type HandlerEnvironment,
+  type ServedService,
+  streaming,
+  streamsFull,
+  unary,
+} from '../common/rpc/server.js';
 import { activityHandlers } from './activity.js';
 import { listByAccountAndMsgs, listByHeightAndMsgs, listByMsgs } from './read/filtered.js';
 import type { Head } from './read/head.js';
@@ -43,7 +49,11 @@ export function txService(options: TxRpcOptions): ServedService {
       for await (const part of options.reader().bodies.parts(body, forward(call))) yield { part };
     }),
   };
-  return { definition: TxServiceService, implementation: implementation as UntypedServiceImplementation };
+  return {
+    definition: TxServiceService,
+    implementation: implementation as UntypedServiceImplementation,
+    onStreamsFull: streamsFull('tx', options),
+  };
 }
 
 /** Reads for a call, from one chain. */

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Wallet } from 'ethers';
+import { readBody } from '../../services/common/http-body.js';
 import { sleep } from '../../services/common/lifecycle.js';
 import { ContractError } from '../../services/scoring-operator/contract/errors.js';
 import { createRemoteSigner } from '../../services/scoring-operator/contract/remote-signer.js';
@@ -423,6 +426,53 @@ describe('sending scores', function () {
       const hooks = recordingHooks();
       await assert.rejects(sender.sendScores(5n, scoresOf(1), hooks), failed('refused', /another tx/));
       assert.deepEqual(hooks.told, []);
+    });
+
+    it('pays no more than it may, whatever the signer offers', async () => {
+      const address = await deployKind(anvil, 'ours', 5n);
+      const wallet = new Wallet(options.private_key);
+      let dear: { gasPrice?: bigint; gasLimit?: number; maxFeePerGas?: bigint; type: number } = { type: 0 };
+      const signed = async (asked: Record<string, string>): Promise<string> =>
+        wallet.signTransaction({
+          chainId: 31_337,
+          to: asked['to'] ?? null,
+          data: asked['data'] ?? '0x',
+          nonce: Number(asked['nonce']),
+          gasLimit: Number(asked['gas']),
+          ...(dear.type === 2 ? { maxPriorityFeePerGas: 0 } : {}),
+          ...dear,
+        });
+      const signer = signerOfKey(hide(options.private_key));
+      const own = createServer(async (request, response) => {
+        const { method, params } = JSON.parse(String(await readBody(request, 1_000_000)));
+        const result = method === 'eth_accounts' ? [account] : await signed(params[0]);
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }));
+      });
+      await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve));
+      try {
+        const url = `http://127.0.0.1:${(own.address() as AddressInfo).port}`;
+        const remote = await createRemoteSigner(url, signer.address);
+        const config = { max_gas_price: 10n ** 12n, max_fee: 10n ** 16n };
+        const { sender } = clientOf(anvil.url, address, { ...options, signer: remote, config });
+        const before = await countTxs();
+        for (const [offer, setting] of [
+          [{ type: 0, gasPrice: 10n ** 12n + 1n }, /TX_MAX_GAS_PRICE/],
+          [{ type: 2, maxFeePerGas: 10n ** 12n + 1n }, /TX_MAX_GAS_PRICE/],
+          [{ type: 0, gasPrice: 10n ** 12n, gasLimit: 10_001 }, /TX_MAX_FEE/],
+        ] as const) {
+          dear = offer;
+          const hooks = recordingHooks();
+          await assert.rejects(sender.sendScores(5n, scoresOf(1), hooks), failed('too_expensive', setting));
+          assert.deepEqual(hooks.told, []);
+        }
+        assert.equal(await countTxs(), before);
+        dear = { type: 2, maxFeePerGas: 10n ** 9n };
+        await sender.sendScores(5n, scoresOf(1), recordingHooks());
+        assert.equal(await countTxs(), before + 1);
+      } finally {
+        own.closeAllConnections();
+        await new Promise((resolve) => own.close(resolve));
+      }
     });
 
     it('says which accounts it has when it has not the one asked for', async () => {

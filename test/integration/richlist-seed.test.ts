@@ -99,4 +99,26 @@ describe('the state that the rich list begins with', function () {
     await expectLists(service, summed(blocks));
     assert.deepEqual(service.process.readiness(), { ready: true, reason: '' });
   });
+
+  it('keeps the service from being ready, also while the node has given no balance yet', async () => {
+    const blocks = chainOf(24, 3);
+    let answer = (): void => {};
+    const hold_balances = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    service = await startTestService(blocks, { troubles: { hold_balances } });
+    const running = service;
+    try {
+      await eventually(
+        async () => running.process.readiness().reason.includes('being read at height 1: 0 accounts'),
+        'the reason',
+        20_000,
+      );
+      assert.equal(running.process.readiness().ready, false);
+    } finally {
+      answer();
+    }
+    await running.reaches(3);
+    assert.deepEqual(running.process.readiness(), { ready: true, reason: '' });
+  });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer as createTcpServer } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { loadSettings } from '../../services/common/config.js';
 import { UserError } from '../../services/common/errors.js';
 import { hostPort, reachable } from '../../services/common/listen.js';
@@ -52,5 +52,39 @@ describe('what servers listen on', () => {
     await assert.rejects(serveOps('192.0.2.1', 0, createMetrics(), ready), {
       message: 'nothing can listen on 192.0.2.1:0: this machine has no such address',
     });
+  });
+});
+
+describe('the port of /metrics', () => {
+  it('answers whoever asks while somebody floods it, and collects the metrics a few times a second', async () => {
+    const metrics = createMetrics();
+    let collections = 0;
+    const collect = metrics.registry.metrics.bind(metrics.registry);
+    metrics.registry.metrics = async () => {
+      collections += 1;
+      return collect();
+    };
+    const ops = await serveOps('127.0.0.1', 0, metrics, ready);
+    const began_ms = performance.now();
+    const flood: Socket[] = [];
+    const request = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n';
+    for (let count = 0; count < 600; count++) {
+      const socket = connect(ops.port, '127.0.0.1');
+      socket.on('error', () => {});
+      socket.write(request.repeat(20));
+      flood.push(socket.pause());
+    }
+    try {
+      for (const path of ['readyz', 'metrics']) {
+        const answer = await fetch(`http://127.0.0.1:${ops.port}/${path}`);
+        assert.equal(answer.status, 200);
+        assert.ok((await answer.text()).length > 0);
+      }
+      const rounds = (performance.now() - began_ms) / 250;
+      assert.ok(collections <= rounds + 2, `${collections} collections`);
+    } finally {
+      for (const socket of flood) socket.destroy();
+      await ops.close();
+    }
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { NodeError } from '../../services/common/chain/endpoints.js';
+import { type Endpoints, NodeError } from '../../services/common/chain/endpoints.js';
 import { denomOf } from '../../services/richlist/ingest/names.js';
 import { contractInDenom } from '../../services/richlist/node/denoms.js';
 import { readBalances } from '../../services/richlist/node/erc20.js';
-import { addressOf } from '../../services/richlist/node/state.js';
+import { addressOf, pagesOf } from '../../services/richlist/node/state.js';
 
 const word = (hex: string): string => `0x${hex.padStart(64, '0')}`;
 const failsWith = (reason: string) => (error: unknown) =>
@@ -72,5 +72,40 @@ describe('names of tokens and accounts', () => {
     assert.equal(addressOf({ base_vesting_account: { base_account: { address: 'init1c' } } }), 'init1c');
     assert.equal(addressOf({}), undefined);
     assert.equal(addressOf(null), undefined);
+  });
+});
+
+describe('lists of the node', () => {
+  /** A node whose pages have these keys of the next one. */
+  const rest = (nextKey: (page: number) => string): { rest: Endpoints; asked: () => number } => {
+    let asked = 0;
+    const ask: Endpoints['ask'] = async (_, read) => {
+      asked += 1;
+      return read(200, JSON.stringify({ items: [asked], pagination: { next_key: nextKey(asked) } }));
+    };
+    return { rest: { api: 'rest', urls: [], ask, close: async () => {} }, asked: () => asked };
+  };
+  const readAll = async ({ rest: node }: { rest: Endpoints }): Promise<number[]> => {
+    const all: number[] = [];
+    for await (const page of pagesOf<number>(node, '/list', 'items', 1, new AbortController().signal))
+      all.push(...page);
+    return all;
+  };
+
+  it('are read to their end', async () => {
+    const node = rest((page) => (page < 200 ? `key ${page}` : ''));
+    assert.equal((await readAll(node)).length, 200);
+  });
+
+  it('that come round again are an error, however long the circle', async () => {
+    for (const [before, circle] of [
+      [0, 1],
+      [3, 2],
+      [10, 70],
+    ] as const) {
+      const node = rest((page) => `key ${page <= before ? -page : (page - before) % circle}`);
+      await assert.rejects(readAll(node), /no end/);
+      assert.ok(node.asked() < 5 * (before + circle) + 5, `${node.asked()} pages`);
+    }
   });
 });

@@ -56,6 +56,13 @@ describe('lines of address and score', () => {
     const many = mistakes('x,1\n'.repeat(100));
     assert.equal(many?.length, 21);
     assert.equal(many?.at(-1), 'and 80 more mistakes');
+    assert.deepEqual(mistakes(`${','.repeat(1_000)}\n`), ['line 1: 10 values instead of address,score']);
+  });
+
+  it('that are no lists at all are not read to their end', () => {
+    const many = mistakes('x\n'.repeat(4_000_000));
+    assert.equal(many?.length, 21);
+    assert.equal(many?.at(-1), 'and at least 980 more mistakes');
   });
 
   it('that lack a digit, or have another one than their checksum says, are no addresses', () => {
@@ -198,6 +205,9 @@ describe('a source', () => {
     '[fe80::1]',
     '[::ffff:169.254.169.254]',
     '[fd00:ec2::254]',
+    '[fd00:ec2::23]',
+    '[64:ff9b::169.254.169.254]',
+    '168.63.129.16',
     'metadata.google.internal',
   ])
     it(`at ${host} is never asked`, async () => {

@@ -22,8 +22,11 @@ export interface TipOptions {
 /** While new blocks are announced over the websocket, /status is asked only this often. */
 const silentPoll_ms = 15_000;
 
+/** How large a message of the websocket may be: a header has about 2 kB. */
+const largestMessage = 1024 * 1024;
+
 /**
- * Follows the tip of the chain until the signal: by NewBlock events of the node's
+ * Follows the tip of the chain until the signal: by NewBlockHeader events of the node's
  * websocket, and by asking /status at start, now and then, and while there is no websocket.
  */
 export async function watchTip(options: TipOptions): Promise<void> {
@@ -57,15 +60,23 @@ export async function watchTip(options: TipOptions): Promise<void> {
   socket.close();
 }
 
-/** Keeps a subscription to NewBlock, on the URLs in turn. */
-function subscribe({ rpc, log, signal }: TipOptions, onHeight: (height: number) => void): { close(): void } {
+/** Keeps a subscription to NewBlockHeader, on the URLs in turn: NewBlock would bring all txs and events of the block as well. */
+function subscribe(
+  { rpc, log, signal, chain_id }: TipOptions,
+  onHeight: (height: number) => void,
+): { close(): void } {
   let socket: WebSocket | undefined;
   let timer: NodeJS.Timeout | undefined;
   let attempt = 0;
   const open = (): void => {
     const url = rpc.urls[attempt % rpc.urls.length];
     if (signal.aborted || url === undefined) return;
-    const current = new WebSocket(`${url.replace(/^http/, 'ws')}/websocket`, { handshakeTimeout: 10_000 });
+    const current = new WebSocket(`${url.replace(/^http/, 'ws')}/websocket`, {
+      handshakeTimeout: 10_000,
+      maxPayload: largestMessage,
+      // What is small need not be compressed, and what is compressed may not be small.
+      perMessageDeflate: false,
+    });
     socket = current;
     let alive = true;
     const heartbeat = setInterval(() => {
@@ -82,13 +93,13 @@ function subscribe({ rpc, log, signal }: TipOptions, onHeight: (height: number) 
           jsonrpc: '2.0',
           method: 'subscribe',
           id: 1,
-          params: { query: "tm.event='NewBlock'" },
+          params: { query: "tm.event='NewBlockHeader'" },
         }),
       );
     });
     current.on('message', (data) => {
       alive = true;
-      const height = heightOf(String(data));
+      const height = heightOf(String(data), chain_id);
       if (height === undefined) return;
       attempt = 0;
       onHeight(height);
@@ -109,13 +120,15 @@ function subscribe({ rpc, log, signal }: TipOptions, onHeight: (height: number) 
   };
 }
 
-/** The height that a NewBlock event announces. */
-function heightOf(message: string): number | undefined {
+/** The height that a NewBlockHeader event announces; undefined for anything else, also of another chain. */
+function heightOf(message: string, chain_id: string): number | undefined {
   try {
     const event = JSON.parse(message) as {
-      result?: { data?: { value?: { block?: { header?: { height?: string } } } } };
+      result?: { data?: { value?: { header?: { height?: string; chain_id?: string } } } };
     };
-    const height = Number(event.result?.data?.value?.block?.header?.height);
+    const header = event.result?.data?.value?.header;
+    if (chain_id !== '' && header?.chain_id !== chain_id) return undefined;
+    const height = Number(header?.height);
     return Number.isSafeInteger(height) && height > 0 ? height : undefined;
   } catch {
     return undefined;

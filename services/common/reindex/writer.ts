@@ -119,6 +119,12 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
     return rebuild;
   };
 
+  let began = (): void => {};
+  const hasBegun = new Promise<void>((resolve) => {
+    began = resolve;
+    signal.addEventListener('abort', () => resolve());
+  });
+
   /** Goes on from where the writer before has left the generations. */
   const takeOver = async (): Promise<void> => {
     const found = await readGenerations(database, service.base);
@@ -137,6 +143,7 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
       if (!(await fence.acquire(signal))) return;
       await takeOver();
       inUse.ingest();
+      began();
       const left = await leftovers(database, service.base, state).catch((error: unknown) => {
         log.warn({ err: error }, `old tables could not be looked for: ${messageOf(error)}`);
         return [];
@@ -155,8 +162,13 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
 
     start: (from_height) =>
       exclusive(async () => {
+        // The embedded engine has no other writer: it begins in a moment.
+        if (database.isExclusive) await hasBegun;
         if (signal.aborted || inUse.running === undefined)
-          throw new RpcError(status.UNAVAILABLE, 'the service is starting or stopping');
+          throw new RpcError(
+            status.UNAVAILABLE,
+            fence.notReadyReason || 'the service is starting or stopping',
+          );
         if (rebuild !== undefined) {
           const { height, target_height } = rebuild.progress();
           throw new RpcError(

@@ -25,6 +25,7 @@ import { type CallContext, contextOf } from './context.js';
 import { type Control, checkControl, tokenKey } from './control.js';
 import { type FollowedReadiness, followReadiness } from './readiness.js';
 import { addReflection } from './reflection.js';
+import { createStreamBound, type StreamBound } from './stream-bound.js';
 import { plainTransport, type Transport } from './transport.js';
 
 /** The largest answer: a block of thousands of txs is one message. */
@@ -156,18 +157,44 @@ export interface ServedService {
   readonly implementation: UntypedServiceImplementation;
   /** Names of the methods that change something: not everybody may call them from another process. */
   readonly changing?: readonly string[];
+  /** Called with each stream that is refused because there are too many (GRPC_MAX_STREAMS). */
+  readonly onStreamsFull?: () => void;
 }
+
+/** Counts the streams of a service that are refused. */
+export const streamsFull =
+  (service: string, { metrics }: HandlerEnvironment): (() => void) =>
+  () =>
+    metrics.limits.inc({ service, limit: 'GRPC_MAX_STREAMS' });
 
 type Handler = (
   call: ServerUnaryCall<unknown, unknown>,
   callback: (error: Partial<StatusObject>) => void,
 ) => void;
 
-/** The handlers of a service for callers from elsewhere: those that change something ask who calls. */
+type StreamHandler = (call: ServerWritableStream<unknown, unknown>) => void;
+
+/** The methods that stream data, each a message of megabytes for a caller who does not read; not those that watch heights. */
+const streamsData = /^stream/;
+
+/** The handlers of a service for callers from elsewhere: those that change something ask who calls, and streams are bounded. */
 function guarded(
-  { implementation, changing = [] }: ServedService,
+  { implementation, changing = [], onStreamsFull = () => {} }: ServedService,
   control: Control,
+  streams: StreamBound,
 ): UntypedServiceImplementation {
+  const bounded =
+    (handler: StreamHandler): StreamHandler =>
+    (call) => {
+      const end = streams.begin(call.getPeer());
+      if (end === undefined) {
+        onStreamsFull();
+        call.emit('error', statusOf(status.RESOURCE_EXHAUSTED, 'too many streams (GRPC_MAX_STREAMS)'));
+        return;
+      }
+      for (const over of ['close', 'finish', 'error', 'cancelled']) call.once(over, end);
+      handler(call);
+    };
   const guard =
     (handler: Handler): Handler =>
     (call, callback) => {
@@ -183,7 +210,10 @@ function guarded(
       handler(call, callback);
     };
   const guards = changing.map((name) => [name, guard(implementation[name] as unknown as Handler)]);
-  return { ...implementation, ...Object.fromEntries(guards) };
+  const bounds = Object.keys(implementation)
+    .filter((name) => streamsData.test(name))
+    .map((name) => [name, bounded(implementation[name] as unknown as StreamHandler)]);
+  return { ...implementation, ...Object.fromEntries([...guards, ...bounds]) };
 }
 
 /** A running gRPC server. */
@@ -221,6 +251,7 @@ export async function serveRpc(
     is_mutual,
     token,
     max_request_bytes,
+    max_streams,
   }: Transport = plainTransport,
 ): Promise<RpcServer> {
   // What fails is thrown and logged here; grpc-js would print it to the console as well.
@@ -236,8 +267,9 @@ export async function serveRpc(
         { 'grpc.max_connection_age_ms': max_connection_age_ms }),
   });
   const trusts_all = is_mutual || addresses.every((address) => address.startsWith('unix:'));
+  const streams = createStreamBound(max_streams);
   for (const service of services)
-    server.addService(service.definition, guarded(service, { token, trusts_all }));
+    server.addService(service.definition, guarded(service, { token, trusts_all }, streams));
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   const followed: FollowedReadiness[] = [];
   health.addToServer(server as never);

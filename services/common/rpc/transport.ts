@@ -28,6 +28,8 @@ export interface Transport {
   readonly token: string;
   /** Largest message that a server takes as a request. */
   readonly max_request_bytes: number;
+  /** How many streams of data a server sends at once. */
+  readonly max_streams: number;
   close(): void;
 }
 
@@ -39,6 +41,7 @@ export const plainTransport: Transport = {
   is_mutual: false,
   token: '',
   max_request_bytes: 256 * 1024,
+  max_streams: 64,
   close: () => {},
 };
 
@@ -63,6 +66,7 @@ export function openPlainTransport(config: PlainSettings): Transport {
       config.GRPC_MAX_REQUEST_KB === undefined
         ? plainTransport.max_request_bytes
         : config.GRPC_MAX_REQUEST_KB * 1024,
+    max_streams: config.GRPC_MAX_STREAMS ?? plainTransport.max_streams,
     token,
     client: { ...plainTransport.client, token },
   };

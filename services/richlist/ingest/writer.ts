@@ -42,11 +42,14 @@ export function writerOptions(environment: WriterEnvironment): WriterOptions {
   });
   const isFirstMisfit = createOnce();
   let told = Number.NEGATIVE_INFINITY;
-  const onProgress = ({ height, accounts, balances }: SeedProgress): void => {
-    metrics.seededBalances.set(balances);
+  const showProgress = ({ height, accounts, balances }: SeedProgress): void =>
     environment.onSeeding(
       `the state to begin with is being read at height ${height}: ${accounts} accounts, ${balances} balances so far`,
     );
+  const onProgress = (progress: SeedProgress): void => {
+    const { height, accounts, balances } = progress;
+    metrics.seededBalances.set(balances);
+    showProgress(progress);
     if (performance.now() - told < tellSeed_ms) return;
     told = performance.now();
     log.info({ height, accounts, balances }, 'reading the balances to begin with from the node');
@@ -55,9 +58,13 @@ export function writerOptions(environment: WriterEnvironment): WriterOptions {
     log,
     // Every service has a `write blocks`: the points of this one carry its name.
     fault: fault === undefined ? undefined : (point) => fault(`richlist ${point}`),
-    openSeed: async (height) =>
-      (await readEarlierSeed(earlier(), height)) ??
-      (await openSeed({ ...seeding, rest, jsonRpc, log, metrics, signal, onProgress }, height)),
+    openSeed: async (height) => {
+      const known = await readEarlierSeed(earlier(), height);
+      if (known !== undefined) return known;
+      // The first balances may be long in coming.
+      showProgress({ height, accounts: 0, balances: 0 });
+      return openSeed({ ...seeding, rest, jsonRpc, log, metrics, signal, onProgress }, height);
+    },
     onSeeded: () => environment.onSeeding(''),
     earlierHeals: createEarlierHeals(earlier),
     askBalances: async (questions) => {

@@ -62,7 +62,7 @@ function readPage<T>(answer: unknown, member: string, path: string): Page<T> {
 }
 
 /**
- * Every page of a list after a block.
+ * Every page of a list after a block. Keys that come again, after however many pages, are an error: such a list has no end.
  *
  * @param query what the list takes besides its pages.
  * @throws StateGone, Refused, NodeError
@@ -75,15 +75,24 @@ export async function* pagesOf<T>(
   signal: AbortSignal,
   query = '',
 ): AsyncGenerator<readonly T[], void, undefined> {
-  for (let key = ''; ; ) {
+  let key = '';
+  // One key is kept, of a page that lies further and further back: a circle of any length is found with it.
+  let [kept, since, until] = ['', 0, 1];
+  const readNew = (answer: unknown): Page<T> => {
+    const page = readPage<T>(answer, member, path);
+    if (page.items.length > 0 && page.next !== '' && (page.next === key || page.next === kept))
+      throw new NodeError('error_answer', `${path}: its pages come round again and have no end`);
+    return page;
+  };
+  for (;;) {
     const pages = `pagination.limit=${pageSize}${key === '' ? '' : `&pagination.key=${encodeURIComponent(key)}`}`;
     const asked = `${path}?${query === '' ? '' : `${query}&`}${pages}`;
-    const page: Page<T> = await askState(rest, asked, height, signal, (answer) =>
-      readPage<T>(answer, member, path),
-    );
+    const page: Page<T> = await askState(rest, asked, height, signal, readNew);
     yield page.items;
     if (page.next === '' || page.items.length === 0) return;
     key = page.next;
+    since += 1;
+    if (since === until) [kept, since, until] = [key, 0, until * 2];
   }
 }
 

@@ -106,7 +106,7 @@ async function checkChain(ask: Ask, chain_id: bigint): Promise<void> {
     );
 }
 
-/** A signer may let a person change a tx; only the price and the gas may be other than what was asked. */
+/** A signer may let a person change a tx; only the price and the gas may be other than what was asked, within our bounds. */
 function checkRaw(raw: string, tx: TxFields, method: string): SignedBytes {
   let read: ReturnType<typeof readRaw>;
   try {
@@ -117,7 +117,7 @@ function checkRaw(raw: string, tx: TxFields, method: string): SignedBytes {
   if (!read.is_as_asked || read.from.toLowerCase() !== tx.from.toLowerCase()) {
     throw new ContractError('refused', `the signer's ${method}: it signed another tx than the one asked for`);
   }
-  return { raw, tx_hash: read.tx_hash };
+  return { raw, tx_hash: read.tx_hash, offer: read.offer };
 }
 
 function rpcFields(tx: TxFields): Record<string, string> {

@@ -5,7 +5,7 @@ import { UserError } from '../../common/errors.js';
 import { createRemoteSigner } from './remote-signer.js';
 import type { Secret } from './secret.js';
 import type { signerSettings } from './settings.js';
-import { serializeSigned, type TxFields, unsignedHash } from './tx.js';
+import { type Offer, serializeSigned, type TxFields, unsignedHash } from './tx.js';
 
 /** What signs txs of one account. Whatever it is made of cannot be seen from it. */
 export interface Signer {
@@ -23,9 +23,9 @@ export interface Signer {
   sign(tx: TxFields, beforeSending: () => Promise<void>): Promise<SignedBytes>;
 }
 
-/** A signed tx: raw bytes to send, or the hash of one that the signer has sent. */
+/** A signed tx: raw bytes to send, with the offer where somebody may have changed it, or the hash of one that the signer has sent. */
 export type SignedBytes =
-  | { readonly raw: string; readonly tx_hash: string }
+  | { readonly raw: string; readonly tx_hash: string; readonly offer?: Offer }
   | { readonly raw?: undefined; readonly tx_hash: string };
 
 type SignerConfig = ValuesOf<typeof signerSettings>;

@@ -275,6 +275,8 @@ export function createTxSender(options: TxSenderOptions): TxSender {
         await note('');
       });
       if (versions.some(({ tx_hash }) => tx_hash === signed.tx_hash)) return;
+      if (signed.raw !== undefined && signed.offer !== undefined)
+        bounded(signed.offer.price, signed.offer.gas, `${request.what}, as the signer has changed it`);
       await note(signed.tx_hash);
       if (signed.raw !== undefined) {
         versions.push({ tx_hash: signed.tx_hash, raw: signed.raw });

@@ -53,17 +53,35 @@ export function serializeSigned(tx: TxFields, signature: Signature): { raw: stri
   return { raw: transaction.serialized, tx_hash: transaction.hash as string };
 }
 
-/** Hash and sender of raw bytes that somebody else signed, and whether they are the tx that was asked for. */
+/** What a signed tx may cost at most. */
+export interface Offer {
+  readonly price: GasPrice;
+  readonly gas: bigint;
+}
+
+/** Raw bytes that somebody else signed: hash, sender, what they offer for gas, and whether they are the tx that was asked for. */
 export function readRaw(
   raw: string,
   asked: TxFields,
-): { tx_hash: string; from: string; is_as_asked: boolean } {
+): { tx_hash: string; from: string; offer: Offer; is_as_asked: boolean } {
   const transaction = Transaction.from(raw);
+  const { maxFeePerGas, maxPriorityFeePerGas, gasPrice, gasLimit } = transaction;
+  const price: GasPrice =
+    maxFeePerGas === null
+      ? { gas_price: gasPrice ?? 0n }
+      : { max_fee: maxFeePerGas, max_priority_fee: maxPriorityFeePerGas ?? 0n };
   const is_as_asked =
+    // Later types carry more than a call: blobs that are paid for, or rights over the account.
+    (transaction.type ?? 0) <= 2 &&
     transaction.nonce === asked.nonce &&
     transaction.chainId === asked.chain_id &&
     (transaction.to ?? '').toLowerCase() === (asked.to ?? '').toLowerCase() &&
     transaction.data === asked.data.toLowerCase() &&
     transaction.value === 0n;
-  return { tx_hash: transaction.hash ?? '', from: transaction.from ?? '', is_as_asked };
+  return {
+    tx_hash: transaction.hash ?? '',
+    from: transaction.from ?? '',
+    offer: { price, gas: gasLimit },
+    is_as_asked,
+  };
 }

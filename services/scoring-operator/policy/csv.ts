@@ -3,8 +3,11 @@ import { readWrittenAccount } from './account.js';
 import type { Measure } from './facts.js';
 import { createTally } from './measure/tally.js';
 
-/** Mistakes that are listed one by one; of more only the number is told. */
-const mistakesShown = 20;
+/** Mistakes that are listed one by one; of more only the number is told. After so many the rest is not read: it is no list. */
+const [mistakesShown, mistakesCounted] = [20, 1_000];
+
+/** Values of a line that are read: two are right, and of more it does not matter how many. */
+const fieldsRead = 10;
 
 /** What a file of scores says, or every mistake in it. */
 export type CsvReading =
@@ -26,16 +29,15 @@ export function parseCsv(text: string, duplicates: 'refuse' | 'sum', account_pre
   const tally = createTally();
   const seen = new Map<AccountKey, number>();
   let isFirst = true;
-  for (const [index, line] of text
-    .replace(/^\uFEFF/, '')
-    .split('\n')
-    .entries()) {
-    const fields = line.split(',').map((field) => field.trim());
+  let number = 0;
+  for (const line of linesOf(text)) {
+    number += 1;
+    if (mistakes.length >= mistakesCounted) break;
+    const fields = line.split(',', fieldsRead).map((field) => field.trim());
     if (line.trim() === '' || line.startsWith('#')) continue;
     const isHeader = isFirst && /^address$/i.test(fields[0] ?? '') && /^score$/i.test(fields[1] ?? '');
     isFirst = false;
     if (isHeader && fields.length === 2) continue;
-    const number = index + 1;
     const complain = (what: string): void => {
       mistakes.push(`line ${number}: ${what}`);
     };
@@ -53,7 +55,18 @@ export function parseCsv(text: string, duplicates: 'refuse' | 'sum', account_pre
   }
   if (mistakes.length === 0) return { measure: tally.measure() };
   const more = mistakes.length - mistakesShown;
+  const count = mistakes.length < mistakesCounted ? more : `at least ${more}`;
   return {
-    mistakes: [...mistakes.slice(0, mistakesShown), ...(more > 0 ? [`and ${more} more mistakes`] : [])],
+    mistakes: [...mistakes.slice(0, mistakesShown), ...(more > 0 ? [`and ${count} more mistakes`] : [])],
   };
+}
+
+/** Lines one after the other, without the mark that some programs put first: a file may have millions. */
+function* linesOf(text: string): Generator<string, void, undefined> {
+  let from = text.startsWith('\uFEFF') ? 1 : 0;
+  for (let end = text.indexOf('\n', from); end >= 0; end = text.indexOf('\n', from)) {
+    yield text.slice(from, end);
+    from = end + 1;
+  }
+  yield text.slice(from);
 }

@@ -10,7 +10,13 @@ const never = new BlockList();
 never.addSubnet('169.254.0.0', 16, 'ipv4');
 never.addAddress('100.100.100.200', 'ipv4');
 never.addSubnet('fe80::', 10, 'ipv6');
-never.addAddress('fd00:ec2::254', 'ipv6');
+never.addAddress('168.63.129.16', 'ipv4');
+never.addAddress('192.0.0.192', 'ipv4');
+never.addSubnet('fd00:ec2::', 64, 'ipv6');
+never.addAddress('fd20:ce::254', 'ipv6');
+// 169.254.0.0 and its neighbours where IPv4 is reached through NAT64.
+never.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
+never.addAddress('64:ff9b::6464:64c8', 'ipv6');
 
 const names = /^(metadata|instance-data)(\.|$)/i;
 
