@@ -64,8 +64,10 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
     hindrance: () => hindrance,
     retryDetails: (collection) => retryFailed(index, store, collection),
     get tip() {
-      const details =
-        asked.generation === store.generation ? Math.min(asked.height, head.position.height) : 0;
+      const { height } = head.position;
+      // Not known right after a start: tables in use are taken for complete, so that others are not put in their place early.
+      const unknown = isInUse() ? height : 0;
+      const details = asked.generation === store.generation ? Math.min(asked.height, height) : unknown;
       return { ...head.position, tracks: { details } };
     },
     get revision() {
