@@ -12,6 +12,7 @@ runSuite({
   name: 'chart',
   timeout_ms: 180_000,
   jobs: 2,
+  longest: ['release', 'values', 'nulls'],
   build: () => ({
     ...Object.fromEntries(
       tools.map((name) => [`WEFT_${name.replace('-', '_').toUpperCase()}`, join(programs[name](), name)]),

@@ -7,7 +7,8 @@ runSuite({
   name: 'kubernetes',
   timeout_ms: 120_000,
   // Most of their time they wait: for the next minute of a CronJob, the end of a stage, a Lease that runs out.
-  jobs: 2,
+  jobs: 3,
+  longest: ['stages', 'jobs'],
   build: () => ({ KUBEBUILDER_ASSETS: process.env.KUBEBUILDER_ASSETS || programs['control-plane']() }),
   hint: `. Without it there is no control plane. Or put the programs etcd, kube-apiserver
 and kube-controller-manager into a folder and name it in KUBEBUILDER_ASSETS.`,

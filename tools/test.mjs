@@ -1,9 +1,8 @@
 // `npm test`: compiles everything with its types, lints code and protos, then runs the
 // unit, integration and API tests. Arguments go to mocha (`npm test -- -g pages`).
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { testFolder } from './test-folder.mjs';
 
 // What a file that is gone had been compiled to must not run.
 rmSync('dist', { recursive: true, force: true });
@@ -11,10 +10,7 @@ rmSync('dist', { recursive: true, force: true });
 // Not through npx, which takes options such as -g for its own.
 const tool = (name) => `node_modules/.bin/${name}`;
 
-// What tests leave behind; they find it here.
-const folder = mkdtempSync(join(tmpdir(), 'weft-tests-'));
-process.env.WEFT_TEST_FOLDER = folder;
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+process.env.WEFT_TEST_FOLDER = testFolder();
 
 const steps = [
   ['types', process.execPath, ['tools/build.mjs', 'tsconfig.json']],

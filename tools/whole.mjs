@@ -16,6 +16,7 @@ const thorough = [
   'richlist-model',
   'scoring-end-to-end',
   'tx-store',
+  'verify',
 ];
 const sampled = [
   ...api.map((name) => `api/${name}`),

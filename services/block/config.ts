@@ -30,7 +30,7 @@ export const blockOwnSettings = {
     parse: asInteger(1, 100),
   },
   NODE_BLOCK_MB: {
-    doc: 'Largest answer of the node about one block (the block, its results, its receipts, its decoded txs, its traces), in MiB. No block is left out: at one whose answer is larger the service stops, is not ready, and names it. Traces that are larger count as unavailable.',
+    doc: 'Largest answer of the node about one block (the block, its results, its receipts, its decoded txs, its traces), in MiB; its JSON may have one value for 24 of these bytes, and a million in any case. No block is left out: at one whose answer is larger the service stops, is not ready, and names it. Traces that are larger count as unavailable.',
     default: '128',
     parse: asInteger(1, 240),
   },

@@ -49,7 +49,7 @@ export interface FetchOptions {
   /** How large an answer about a block may be. */
   readonly blockBound: AnswerBound;
   /** Told why a block cannot be fetched and will not be until somebody does something; '' once it is. */
-  readonly onHindrance: (reason: string) => void;
+  readonly onHindrance: (height: number, reason: string) => void;
 }
 
 /** What answers are read up to while many blocks are fetched: nearly all are smaller. */
@@ -78,10 +78,10 @@ export async function fetchBlock(
         if (signal.aborted) throw error;
         let wait = retryDelay(attempt);
         if (isTooLarge(error)) {
-          const reason = `block ${height} cannot be indexed, and no block is left out: ${messageOf(error)}; raise the setting, or give the URL of a node that does not send so much`;
+          const reason = `block ${height} cannot be indexed, and no block is left out: ${messageOf(error)}; ${remedyOf(error)}`;
           if (!isHindered) options.log.error({ height, err: error }, reason);
           isHindered = true;
-          options.onHindrance(reason);
+          options.onHindrance(height, reason);
           wait = tooLargeWait_ms;
         }
         const level = attempt === 5 ? 'warn' : 'debug';
@@ -94,9 +94,16 @@ export async function fetchBlock(
       }
     }
   } finally {
-    if (isHindered) options.onHindrance('');
+    if (isHindered) options.onHindrance(height, '');
   }
 }
+
+/** What somebody can do about an answer that is too large: not every bound has a setting. */
+const remedyOf = (error: unknown): string => {
+  const setting = error instanceof NodeError ? error.setting : undefined;
+  const other = 'give the URL of a node that does not send so much';
+  return setting === undefined ? other : `raise ${setting}, or ${other}`;
+};
 
 /** @param small how large an answer may be at first; without it one block is fetched alone, with all that it has. */
 async function fetchOnce(
@@ -154,6 +161,8 @@ async function fetchOnce(
     throw new NodeError(
       'too_large',
       `the answers about it come to ${bytes.length} bytes, more than twice ${blockBound.setting}`,
+      undefined,
+      { setting: blockBound.setting },
     );
   }
   return {

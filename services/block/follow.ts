@@ -19,9 +19,9 @@ import type { HeaderRow } from './store.js';
  * 3. No height beyond the tip that the node announced is asked for.
  */
 
-export interface FollowOptions
-  extends RollbackOptions,
-    Pick<FetchOptions, 'decodedAttempts' | 'blockBound' | 'onHindrance'> {
+export interface FollowOptions extends RollbackOptions, Pick<FetchOptions, 'decodedAttempts' | 'blockBound'> {
+  /** Told why the next blocks cannot be indexed until somebody does something; '' once they can. */
+  readonly onHindrance: (reason: string) => void;
   /** Heights that are fetched at once. */
   readonly concurrency: number;
   /** Where to begin on empty tables; 0 means with the first block that the node has. */
@@ -127,7 +127,16 @@ async function followFrom(from: number, options: FollowOptions): Promise<void> {
   let [nextToFetch, nextToWrite] = [from, from];
   let [underWay, buffered, expected] = [0, 0, 0];
   let lastFlush = Date.now();
-  const fetchOptions: FetchOptions = { ...options };
+  /** By height: several blocks that are fetched at once may be too large, and the lowest stops the writer. */
+  const hindrances = new Map<number, string>();
+  const fetchOptions: FetchOptions = {
+    ...options,
+    onHindrance(height, reason) {
+      if (reason === '') hindrances.delete(height);
+      else hindrances.set(height, reason);
+      options.onHindrance(hindrances.get(Math.min(...hindrances.keys())) ?? '');
+    },
+  };
 
   const fill = (): void => {
     while (

@@ -118,7 +118,7 @@ async function followChain(options: IngestOptions): Promise<void> {
   if (signal.aborted) return;
   options.onChain(chain_id);
 
-  const [tipMoved, wake, mutex] = [createBell(), createBell(), createMutex()];
+  const [tipMoved, mutex] = [createBell(), createMutex()];
   let nodeRange = { first: 1, last: 0 };
   const blockBound = { bytes: config.NODE_BLOCK_MB * 1024 * 1024, setting: 'NODE_BLOCK_MB' };
   const common = { node, store, head, log, metrics, health, signal, mutex, blockBound };
@@ -129,7 +129,6 @@ async function followChain(options: IngestOptions): Promise<void> {
       signal,
       poll_ms: config.POLL_INTERVAL_MS,
       chain_id,
-      wake,
       onStatus: ({ latest_height: last, earliest_height: first }) => {
         const next = (head.last?.height ?? 0) + 1;
         if (first > next && head.last !== undefined && nodeRange.first !== first) {

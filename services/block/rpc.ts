@@ -11,10 +11,10 @@ import { densePage } from '../common/page/dense.js';
 import { defaultPage, jsonBytes, type PageBound, readFitting } from '../common/page/fit.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
 import {
+  countLimits,
   type HandlerEnvironment,
   type ServedService,
   streaming,
-  streamsFull,
   unary,
 } from '../common/rpc/server.js';
 import type { WriterHealth } from '../common/writer-health.js';
@@ -185,6 +185,6 @@ export function blockService(options: BlockRpcOptions): ServedService {
   return {
     definition: BlockServiceService,
     implementation: implementation as UntypedServiceImplementation,
-    onStreamsFull: streamsFull('block', options),
+    onLimit: countLimits('block', options),
   };
 }

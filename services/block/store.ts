@@ -217,6 +217,8 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
      * down to. The headers go first: what has no header does not exist.
      */
     async unwind(height: number): Promise<void> {
+      // What failed before takes no effect after this.
+      await database.confirm();
       const [last, newest] = [await readCut(cuts, 'write'), await lastHeight()];
       const to = Math.min(height, cutTarget(last, newest) ?? newest);
       const cut = openCut(cuts, last, newest);

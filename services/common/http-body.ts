@@ -1,10 +1,6 @@
-/** A body of an HTTP message that is larger than it may be. */
+/** A body of an HTTP message is larger than it may be; the message says in what way, after "it". */
 export class BodyTooLarge extends Error {
   override name = 'BodyTooLarge';
-
-  constructor(readonly max_bytes: number) {
-    super(`it is larger than ${max_bytes} bytes`);
-  }
 }
 
 /**
@@ -18,7 +14,7 @@ export async function readBody(chunks: AsyncIterable<Buffer>, max_bytes: number)
   let length = 0;
   for await (const chunk of chunks) {
     length += chunk.length;
-    if (length > max_bytes) throw new BodyTooLarge(max_bytes);
+    if (length > max_bytes) throw new BodyTooLarge(`is larger than ${max_bytes} bytes`);
     parts.push(chunk);
   }
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, length);

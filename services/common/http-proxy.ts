@@ -7,7 +7,7 @@ import { asText, asUrl, loadSettings, type Settings } from './config.js';
  */
 export const proxySettings = {
   HTTPS_PROXY: {
-    doc: 'http(s) URL of the proxy through which https URLs of nodes, of the L1 and of sources of policies are asked, with user:password@ where it wants them. ClickHouse, gRPC, signers and websockets are reached directly. Default: HTTP_PROXY.',
+    doc: 'http(s) URL of the proxy through which https URLs of nodes, of the L1 and of sources of policies are asked, with user:password@ where it wants them. ClickHouse, gRPC, signers and websockets are reached directly. The proxy looks names up by itself: it has to refuse those of sources that lead to the metadata service of a cloud. Default: HTTP_PROXY.',
     default: '',
     aliases: ['https_proxy'],
     parse: asUrl,
@@ -31,6 +31,12 @@ export const proxySettings = {
 /** This machine, by its usual names. */
 const own = ['localhost', '127.0.0.1', '[::1]'];
 
+/** Whether the environment names a proxy. */
+export function isProxySet(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
+  const { HTTP_PROXY, HTTPS_PROXY } = loadSettings(proxySettings, env);
+  return HTTP_PROXY !== '' || HTTPS_PROXY !== '';
+}
+
 /**
  * What sends requests of undici: through a proxy where the environment names one.
  *
@@ -41,8 +47,8 @@ export function createDispatcher(
   options: Agent.Options = {},
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Dispatcher {
+  if (!isProxySet(env)) return new Agent(options);
   const { HTTP_PROXY, HTTPS_PROXY, NO_PROXY } = loadSettings(proxySettings, env);
-  if (HTTP_PROXY === '' && HTTPS_PROXY === '') return new Agent(options);
   return new EnvHttpProxyAgent({
     ...options,
     httpProxy: HTTP_PROXY,

@@ -123,7 +123,7 @@ export const nodeSettings = {
     parse: asInteger(100, 600_000),
   },
   NODE_ANSWER_MB: {
-    doc: 'Largest answer of the node about anything but a whole block, in MiB: what is larger is not read to its end, and counts as a failure of the URL.',
+    doc: 'Largest answer of the node about anything but a whole block, in MiB; its JSON may have one value for 24 of these bytes, and a million in any case. What is larger is not read to its end, and counts as a failure of the URL.',
     default: '16',
     parse: asInteger(1, 240),
   },
@@ -184,6 +184,21 @@ export const requestSettings = {
     doc: 'Largest gRPC message that is taken as a request, in KiB; answers are not bounded by it.',
     default: '256',
     parse: asInteger(16, 262_144),
+  },
+  GRPC_MAX_CALLS: {
+    doc: 'gRPC calls in progress at once, streams of data not counted; more are refused, and the gateway answers 503. When there are as many, each address gets its share. Raise it with MAX_REQUESTS of the gateway.',
+    default: '256',
+    parse: asInteger(2, 1_000_000),
+  },
+  GRPC_CALLS_AT_ONCE: {
+    doc: 'gRPC calls of one address that are worked on, or whose answers are being sent, at once, and about four times as many of all addresses together; others wait, and clients take turns. The answer of each takes up to PAGE_MB of memory.',
+    default: '16',
+    parse: asInteger(1, 10_000),
+  },
+  GRPC_SEND_TIMEOUT_MS: {
+    doc: 'How long a caller may take to read the answer of a gRPC call, in milliseconds: then the call is ended. Streams wait for their callers.',
+    default: '30000',
+    parse: asInteger(100, 3_600_000),
   },
   GRPC_MAX_STREAMS: {
     doc: 'Streams of blocks, traces, bodies and tokens that are sent over gRPC at once, of which one address may have half; more are refused, and asked for again by those who follow. Each may hold 8 MiB for a caller who does not read.',

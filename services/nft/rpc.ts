@@ -8,10 +8,10 @@ import { checkPage } from '../common/page/check.js';
 import { jsonBytes, readFitting } from '../common/page/fit.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
 import {
+  countLimits,
   type HandlerEnvironment,
   type ServedService,
   streaming,
-  streamsFull,
   unary,
 } from '../common/rpc/server.js';
 import { countJobs, readAsks } from './enrich/queue.js';
@@ -64,7 +64,7 @@ export function nftService(options: NftRpcOptions): ServedService {
     definition: NftServiceService,
     implementation: implementation as UntypedServiceImplementation,
     changing: ['retryDetails'],
-    onStreamsFull: streamsFull('nft', options),
+    onLimit: countLimits('nft', options),
   };
 }
 

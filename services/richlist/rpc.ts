@@ -9,10 +9,10 @@ import { ofOneChain } from '../common/one-chain.js';
 import { checkPage } from '../common/page/check.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
 import {
+  countLimits,
   type HandlerEnvironment,
   type ServedService,
   streaming,
-  streamsFull,
   unary,
 } from '../common/rpc/server.js';
 import { findToken } from './read/denoms.js';
@@ -40,7 +40,7 @@ export function richlistService(options: RichlistRpcOptions): ServedService {
   };
   return {
     definition: RichlistServiceService,
-    onStreamsFull: streamsFull('richlist', options),
+    onLimit: countLimits('richlist', options),
     implementation: implementation as UntypedServiceImplementation,
   };
 }

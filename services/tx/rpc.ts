@@ -5,10 +5,10 @@ import { ofOneChain } from '../common/one-chain.js';
 import { checkPage } from '../common/page/check.js';
 import { forward } from '../common/rpc/context.js';
 import {
+  countLimits,
   type HandlerEnvironment,
   type ServedService,
   streaming,
-  streamsFull,
   unary,
 } from '../common/rpc/server.js';
 import { activityHandlers } from './activity.js';
@@ -52,7 +52,7 @@ export function txService(options: TxRpcOptions): ServedService {
   return {
     definition: TxServiceService,
     implementation: implementation as UntypedServiceImplementation,
-    onStreamsFull: streamsFull('tx', options),
+    onLimit: countLimits('tx', options),
   };
 }
 

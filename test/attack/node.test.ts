@@ -106,29 +106,33 @@ describe('under attack by the rollup node', () => {
     assert.match(weft.child.output(), /no whole answer within 1000 ms \(NODE_TIMEOUT_MS\)/);
   });
 
-  it('a node that floods stops the writer, which says where and why, and costs little memory', async () => {
-    const node = await hostile({ flood: '/block_results?' });
-    const weft = await startAll([node], { NODE_BATCH: '1' });
-    await eventually(
-      async () => (await weft.ready()).includes('NODE_BLOCK_MB'),
-      'readiness to tell',
-      patience_ms,
-    );
-    const host = new URL(node.rpc_url).host;
-    assert.match(
-      await weft.ready(),
-      new RegExp(`block \\d+ cannot be indexed.*${host}/block_results\\?height=\\d+`),
-    );
-    assert.match(
-      await weft.metrics(),
-      /weft_limit_reached_total\{service="block",limit="NODE_BLOCK_MB"\} \d/,
-    );
-    assert.ok(weft.child.isAlive());
-    assert.ok(weft.child.peak() < mostInOne, `${weft.child.peak()} bytes`);
-    node.attack({});
-    await weft.reaches(replay.tip());
-    await eventually(async () => !(await weft.ready()).includes('NODE_BLOCK_MB'), 'readiness', patience_ms);
-  });
+  for (const [attack, why] of [
+    ['flood', 'the answer is larger than 134217728 bytes'],
+    ['dense', 'the answer holds more than 5592405 JSON values'],
+  ] as const)
+    it(`a node stops the writer, which says where and why, and costs little memory: ${attack}`, async () => {
+      const node = await hostile({ [attack]: '/block_results?' });
+      const weft = await startAll([node], { NODE_BATCH: '1' });
+      await eventually(
+        async () => (await weft.ready()).includes('NODE_BLOCK_MB'),
+        'readiness to tell',
+        patience_ms,
+      );
+      const host = new URL(node.rpc_url).host;
+      assert.match(
+        await weft.ready(),
+        new RegExp(`block \\d+ cannot be indexed.*${host}/block_results\\?height=\\d+: ${why}`),
+      );
+      assert.match(
+        await weft.metrics(),
+        /weft_limit_reached_total\{service="block",limit="NODE_BLOCK_MB"\} \d/,
+      );
+      assert.ok(weft.child.isAlive());
+      assert.ok(weft.child.peak() < mostInOne, `${weft.child.peak()} bytes`);
+      node.attack({});
+      await weft.reaches(replay.tip());
+      await eventually(async () => !(await weft.ready()).includes('NODE_BLOCK_MB'), 'readiness', patience_ms);
+    });
 
   it('hundreds of tokens with uris of 1 MB are indexed with what is kept of them', async () => {
     const node = await hostile({ uri: 1_000_000, name: 1_000_000, mints: 400, heights: [59, 59] });
@@ -170,7 +174,11 @@ describe('under attack by the rollup node', () => {
   });
 
   it('they are indexed also by writers that run alone, each with less memory', async () => {
-    const node = await hostile({ events: 10_500_000, heights: [52, 52] });
+    const node = await hostile({
+      events: 10_500_000,
+      trace: { calls: 640, input: 100_000 },
+      heights: [52, 52],
+    });
     const [grpc, ops] = [await freePort(), await freePort()];
     const block = start([`${distOf('services/block/main.js')}`], [node], { GRPC_PORT: String(grpc) });
     const own = { GRPC_PORT: '0', BLOCK_SERVICE_ADDR: `127.0.0.1:${grpc}` };
@@ -182,7 +190,7 @@ describe('under attack by the rollup node', () => {
           (response) => response.text(),
           () => '',
         );
-        return heightIn(said, 'tx/head') >= replay.tip();
+        return heightIn(said, 'tx/head') >= replay.tip() && heightIn(said, 'tx/traces') >= replay.tip();
       },
       'the txs',
       patience_ms,

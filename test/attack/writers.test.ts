@@ -12,6 +12,7 @@ import {
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { readFacts } from '../support/facts.js';
+import { randomFrom } from '../support/random.js';
 import { type Stack, startStack } from '../support/stack.js';
 import { tableDigests } from '../support/table-digests.js';
 
@@ -157,6 +158,29 @@ describe('two writers of the same tables', function () {
       await isUnderWay(world);
       each(first, ({ child }) => child.kill('SIGKILL'));
       world.startAll();
+    }));
+
+  it('do no harm to themselves when statements reach the server long after they were given up', () =>
+    scenario(async (world) => {
+      const { proxy } = world;
+      const writers = world.startAll();
+      await isUnderWay(world);
+      const random = randomFrom(7);
+      const late = { insert: 0, delete: 0 };
+      proxy.meddle = ({ kind, table }) => {
+        // Signs of life count less than rows, and removals are rare: they come after a failure.
+        const isSign = table === 'writers';
+        if (late.insert + late.delete >= 12 || !random.oneIn(isSign ? 12 : kind === 'delete' ? 2 : 6))
+          return undefined;
+        if (!isSign) late[kind] += 1;
+        return { late: lease_ms / 2 + random.integer(2 * lease_ms) };
+      };
+      await world.isComplete();
+      proxy.meddle = undefined;
+      await proxy.settled();
+      assert.ok(late.insert >= 4, JSON.stringify(late));
+      for (const { service, said } of Object.values(writers))
+        assert.doesNotMatch(said(), /TypeError/, service);
     }));
 
   it('do no harm when three start at once: one writes, and the others wait', () =>

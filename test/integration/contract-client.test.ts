@@ -222,6 +222,21 @@ describe('the client of a scoring contract', function () {
       await assert.rejects(page.scores(5n), failed('no_contract', /twice/));
     });
 
+    it('reads nothing more once it is to stop', async () => {
+      const address = await deployKind(anvil, 'ours', 5n);
+      const { contract } = clientOf(proxy.url, address, { private_key: key });
+      const height = await contract.head(0);
+      const stopping = new AbortController();
+      const state = contract.at(height, stopping.signal);
+      proxy.meddle = async ({ method }) => {
+        if (method === 'eth_call') stopping.abort();
+        return new Promise(() => {});
+      };
+      await assert.rejects(state.stage(5n), NodeError);
+      await assert.rejects(contract.head(0, stopping.signal), NodeError);
+      assert.equal(proxy.count('eth_call'), 1);
+    });
+
     it('leaves a node that fails for what it is: nothing about the contract', async () => {
       const address = await deployKind(anvil, 'ours', 5n);
       const { contract } = clientOf(proxy.url, address, { private_key: key });

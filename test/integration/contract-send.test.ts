@@ -327,6 +327,34 @@ describe('sending scores', function () {
       }
     });
 
+    it('mined, once the node has the block that the receipt names, with the tx in it', async () => {
+      const address = await deployKind(anvil, 'ours', 5n);
+      const { sender, endpoints } = clientOf(proxy.url, address, options);
+      const nonce = await countTxs();
+      const hooks = recordingHooks();
+      await sender.sendScores(5n, scoresOf(1), hooks);
+      const tx_hash = hooks.told[0]?.split(' ')[4] as string;
+      const height = Number(await anvil.call('eth_blockNumber'));
+      const first = proxy.count('eth_getBlockByNumber');
+      // Another replica, which is late, is asked for the block.
+      proxy.meddle = ({ method }, nth) =>
+        method === 'eth_getBlockByNumber' && nth < first + 3 ? { result: null } : undefined;
+      const settled = await sender.settle({ tx_hash, nonce, account });
+      assert.equal(settled.kind === 'mined' && settled.tx.height, height);
+      for (const [change, reason] of [
+        [{ blockNumber: '0x7fffffff' }, 'behind'],
+        [{ blockNumber: `0x${(height - 1).toString(16)}` }, 'contradicts'],
+        [{ blockHash: `0x${'7'.repeat(64)}` }, 'contradicts'],
+      ] as const) {
+        proxy.meddle = ({ method }) =>
+          method === 'eth_getTransactionReceipt'
+            ? ({ result }) => ({ result: { ...(result as object), ...change } })
+            : undefined;
+        await assert.rejects(sender.settle({ tx_hash, nonce, account }), { name: 'NodeError', reason });
+      }
+      await endpoints.close();
+    });
+
     it('failed, with the reason', async () => {
       const address = await deployKind(anvil, 'ours', 5n);
       const { sender } = clientOf(anvil.url, address, options);
@@ -414,6 +442,56 @@ describe('sending scores', function () {
         failed('refused', /sends to EVM chain id 5, and the rollup has 31337/),
       );
       assert.deepEqual([hooks.told, await countTxs()], [[], before]);
+    });
+
+    it('does not believe the hash of one that sends by itself: another tx counts for nothing', async () => {
+      const address = await deployKind(anvil, 'ours', 5n);
+      const other = await deployKind(anvil, 'ours', 5n);
+      const receipt = await transact(plainContract(anvil, other), 'addAllowList', addressOf(1));
+      const { sender, contract } = clientOf(anvil.url, address, {
+        ...options,
+        signer: await createRemoteSigner(proxy.url, account),
+      });
+      const nonce = await countTxs();
+      proxy.meddle = ({ method }) => {
+        if (/signTransaction/.test(method))
+          return { error: { code: -32_601, message: 'the method does not exist' } };
+        return method === 'eth_sendTransaction' ? { result: receipt.hash } : undefined;
+      };
+      const hooks = recordingHooks();
+      await assert.rejects(
+        sender.sendScores(5n, scoresOf(1), hooks),
+        failed('wrong_tx', /says that it sent 0x[0-9a-f]{64}, and that is another tx/),
+      );
+      assert.equal((await contract.scores(5n)).length, 0);
+      assert.deepEqual(kindsOf(hooks.told, 1), ['signed', 'signed', 'replaced', 'replaced']);
+      // Nor does a process that finds the hash in the tables.
+      const settled = await sender.settle({ tx_hash: receipt.hash, nonce, account });
+      assert.equal(settled.kind, 'unknown');
+    });
+
+    it('finds the tx of one that sends by itself and gives a hash that nobody knows', async () => {
+      const address = await deployKind(anvil, 'ours', 5n);
+      proxy.meddle = ({ method }) => {
+        if (/signTransaction/.test(method))
+          return { error: { code: -32_601, message: 'the method does not exist' } };
+        return method === 'eth_sendTransaction' ? () => ({ result: `0x${'12'.repeat(32)}` }) : undefined;
+      };
+      const signer = await createRemoteSigner(proxy.url, account);
+      const { sender, contract } = clientOf(anvil.url, address, { ...options, signer });
+      const before = await countTxs();
+      const hooks = recordingHooks();
+      await sender.sendScores(5n, scoresOf(1), hooks);
+      assert.equal((await contract.scores(5n)).length, 1);
+      assert.equal(await countTxs(), before + 1);
+      assert.deepEqual(kindsOf(hooks.told, 1), [
+        'signed',
+        'signed',
+        'replaced',
+        'signed',
+        'replaced',
+        'mined',
+      ]);
     });
 
     it('takes no other tx for the one that was asked for', async () => {

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { QueryTimeout } from '../../services/common/clickhouse/database.js';
 import { openEmbedded } from '../../services/common/clickhouse/embedded.js';
+import { tsvField } from '../../services/common/clickhouse/lines.js';
 import { UserError } from '../../services/common/errors.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase, uniquePrefix } from '../support/database.js';
 
 const run = promisify(execFile);
 const module_url = new URL('../../services/common/clickhouse/embedded.js', import.meta.url).href;
@@ -35,6 +36,36 @@ describe('the embedded engine', () => {
       await Promise.all(failing);
     }
   });
+
+  const endings = [';', ' ;', ';\n', ' ', '\t', '\n', '\r', '\r\n', '\\', "'", '', '\n\nDROP TABLE kept;\n'];
+  for (const format of ['TabSeparated', 'JSONEachRow'] as const)
+    it(`keeps the ends of rows byte for byte, and runs nothing of them: ${format}`, async () => {
+      const database = await testDatabase();
+      const options = { name: 'endings' };
+      const prefix = uniquePrefix();
+      await database.command(`CREATE DATABASE ${prefix}`, {}, options);
+      const table = `${prefix}.kept`;
+      await database.command(
+        `CREATE TABLE ${table} (text String) ENGINE = MergeTree ORDER BY ()`,
+        {},
+        options,
+      );
+      const line = (text: string): string =>
+        format === 'TabSeparated' ? tsvField(text) : JSON.stringify({ text });
+      // Of one column: an empty value is a blank line, and more than one stand where statements would begin.
+      const texts = [...endings, '', '', `DROP TABLE ${table}`, ...endings.map((end) => `a${end}`)];
+      for (const [index, last] of endings.entries()) {
+        const rows = [`SELECT ${index}${last}`, ...texts, `SELECT ${index}${last}`];
+        await database.insert(table, rows.map(line).join('\n'), options, format);
+        const kept = await database.rows<{ text: string }>(`SELECT text FROM ${table}`, {}, options);
+        assert.deepEqual(
+          kept.map(({ text }) => text),
+          rows,
+        );
+        await database.command(`TRUNCATE TABLE ${table}`, {}, options);
+      }
+      await database.command(`DROP DATABASE ${prefix}`, {}, options);
+    });
 
   it('tells a deadline from other failures', async () => {
     const database = await testDatabase();

@@ -18,7 +18,7 @@ const never = new AbortController().signal;
 const options = { name: 'test' };
 
 describe('the fence of writers', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let embedded: Database;
   let server: ClickHouseServer;
   /** Connections of their own, as processes have them. */
@@ -53,16 +53,26 @@ describe('the fence of writers', function () {
     readonly lost: () => number;
   }
 
-  /** A writer with a connection of its own. @param command stands before each statement that removes rows. */
+  /** Carries out a statement of a writer, or does something else. */
+  type Pass = (send: () => Promise<void>) => Promise<void>;
+
+  /**
+   * A writer with a connection of its own.
+   *
+   * @param pass stands before each statement that changes rows.
+   * @param passWriters stands before each insert into the table of writers.
+   */
   function writer(
     extra: Partial<Pick<FenceOptions, 'scope' | 'lease_ms' | 'rowEpoch'>> = {},
-    command: () => Promise<void> = async () => {},
+    pass: Pass = (send) => send(),
+    passWriters: Pass = (send) => send(),
   ): Writer {
     const database = openServer({ url: server.url, username: '', password: '', replicated: false });
     connections.push(database);
     let lost = 0;
     const fence = createFence({
-      ...{ database, target: { database: name, cluster: '' }, scope: '', lease_ms, what: 'the facts' },
+      database: { ...database, insert: (...args) => passWriters(() => database.insert(...args)) },
+      ...{ target: { database: name, cluster: '' }, scope: '', lease_ms, what: 'the facts' },
       log: createLog('silent'),
       onSuperseded: () => {
         lost += 1;
@@ -71,10 +81,8 @@ describe('the fence of writers', function () {
     });
     const fenced = fence.over({
       ...database,
-      command: async (...args) => {
-        await command();
-        await database.command(...args);
-      },
+      command: (...args) => pass(() => database.command(...args)),
+      insert: (...args) => pass(() => database.insert(...args)),
     });
     return {
       fence,
@@ -187,9 +195,14 @@ describe('the fence of writers', function () {
     const asleep = new Promise<void>((resolve) => {
       wake = resolve;
     });
-    const first = writer({}, () => asleep);
+    let isAsleep = false;
+    const first = writer({}, async (send) => {
+      if (isAsleep) await asleep;
+      await send();
+    });
     let removal: Promise<void> | undefined;
     const { next } = await takenOver(first, () => {
+      isAsleep = true;
       removal = first.removeAbove(1);
     });
     await next.removeAbove(1);
@@ -238,22 +251,137 @@ describe('the fence of writers', function () {
     await next.fence.release();
   });
 
-  it('takes as long as a statement may still run whose end is not known', async () => {
-    const lost = new DatabaseUnavailable('it does not answer', {
-      cause: Object.assign(new Error(), { code: 'ECONNRESET' }),
-    });
+  const unreachable = new DatabaseUnavailable('it does not answer', {
+    cause: Object.assign(new Error(), { code: 'ECONNRESET' }),
+  });
+
+  it('goes on as the next writer after a statement whose end is not known, when it cannot run any more', async () => {
     const refused = Object.assign(new Error('the table is full'), { code: '243' });
-    for (const [error, waits] of [
-      [lost, true],
-      [refused, false],
+    const gateway = new Error('<html>504 Gateway Time-out</html>');
+    for (const [error, isKnown] of [
+      [unreachable, false],
+      [gateway, false],
+      [refused, true],
     ] as const) {
-      const one = writer({}, () => Promise.reject(error));
+      let failures = 1;
+      const one = writer({}, (send) => (failures-- > 0 ? Promise.reject(error) : send()));
       await one.fence.acquire(never);
-      const began = performance.now();
+      const { epoch } = one.fence;
       await assert.rejects(one.removeAbove(0), error);
-      assert.equal(performance.now() - began >= lease_ms / 2, waits);
+      const began = performance.now();
+      await one.confirm();
+      assert.equal(performance.now() - began >= lease_ms / 2, !isKnown, error.message);
+      assert.equal(one.fence.epoch, isKnown ? epoch : epoch + 1);
       await one.fence.release();
+      // The next one need not wait for the epochs before.
+      const next = writer({ lease_ms: 20_000 });
+      assert.equal(await next.fence.acquire(AbortSignal.timeout(5_000)), true);
+      await next.fence.release();
     }
+  });
+
+  it('gives no effect to statements that reach the server after their writer went on', async () => {
+    const late: (() => Promise<void>)[] = [];
+    let isCut = false;
+    const one = writer({}, async (send) => {
+      if (!isCut) return send();
+      late.push(send);
+      throw unreachable;
+    });
+    await one.fence.acquire(never);
+    for (const height of [1, 2]) await one.write(height);
+    isCut = true;
+    await assert.rejects(one.write(3), unreachable);
+    isCut = false;
+    await one.confirm();
+    isCut = true;
+    await assert.rejects(one.removeAbove(1), unreachable);
+    isCut = false;
+    // As a store does that has failed: it removes what may be there, and writes again.
+    await one.removeAbove(1);
+    for (const height of [2, 3]) await one.write(height);
+    await one.confirm();
+    assert.equal(late.length, 2);
+    for (const send of late) await send();
+    assert.deepEqual(
+      (await rows()).map(({ height }) => height),
+      [1, 2, 3],
+    );
+    assert.equal(one.lost(), 0);
+    await one.fence.release();
+  });
+
+  it('goes on as the next writer only when its other statements have ended', async () => {
+    let wake = (): void => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    let isFirst = true;
+    const one = writer({}, async (send) => {
+      if (!isFirst) return send();
+      isFirst = false;
+      await asleep;
+      await send();
+    });
+    await one.fence.acquire(never);
+    const slow = one.write(1);
+    const broken = one.fence.over({
+      ...embedded,
+      isExclusive: false,
+      insert: () => Promise.reject(unreachable),
+    });
+    await assert.rejects(broken.insert(table, '{"height":2}', options), unreachable);
+    const confirmed = one.confirm();
+    await new Promise((resolve) => setTimeout(resolve, lease_ms / 2));
+    wake();
+    await slow;
+    await confirmed;
+    await one.write(3);
+    assert.deepEqual(await rows(), [
+      { height: 1, epoch: 1 },
+      { height: 3, epoch: 2 },
+    ]);
+    await one.fence.release();
+  });
+
+  it('does not take itself for another process when it never learns that it has the next epoch', async () => {
+    let [isCut, lost] = [false, 0];
+    const one = writer(
+      {},
+      (send) => (isCut ? Promise.reject(unreachable) : send()),
+      async (send) => {
+        await send();
+        if (isCut && lost++ === 0) throw unreachable;
+      },
+    );
+    await one.fence.acquire(never);
+    isCut = true;
+    await assert.rejects(one.write(1), unreachable);
+    await assert.rejects(one.confirm(), unreachable);
+    // Signs of life go on meanwhile, and see it.
+    await new Promise((resolve) => setTimeout(resolve, lease_ms / 2));
+    isCut = false;
+    await one.write(2);
+    await one.confirm();
+    assert.equal(one.lost(), 0);
+    assert.deepEqual(await rows(), [{ height: 2, epoch: one.fence.epoch }]);
+    await one.fence.release();
+  });
+
+  it('gives up when another process has taken over before it could go on', async () => {
+    let isCut = false;
+    const one = writer({}, (send) => (isCut ? Promise.reject(unreachable) : send()));
+    await one.fence.acquire(never);
+    await silenceFirst();
+    const next = writer();
+    await next.fence.acquire(never);
+    isCut = true;
+    await assert.rejects(one.write(1), unreachable);
+    await assert.rejects(one.confirm(), Superseded);
+    assert.equal(one.lost(), 1);
+    await next.write(1);
+    await next.confirm();
+    await next.fence.release();
   });
 
   it('lets one of many that start at once write, and the next when that one ends', async () => {

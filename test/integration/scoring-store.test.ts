@@ -19,7 +19,7 @@ import { readPrograms } from '../../services/scoring-operator/store/read.js';
 import type { Run, StageTx } from '../../services/scoring-operator/store/rows.js';
 import { openScoringStore, type ScoringStore } from '../../services/scoring-operator/store/store.js';
 import { makeTables } from '../../services/scoring-operator/tables.js';
-import { forgetFinalized, forgetStage } from '../../tools/score/forget.js';
+import { forgetFinalized, forgetHeight, forgetStage } from '../../tools/score/forget.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 
 const largest = 2n ** 64n - 1n;
@@ -455,6 +455,64 @@ describe('the tables and the API of the scoring operator', function () {
     assert.match(await forget('5'), /^forgotten: that stage 5/);
     assert.deepEqual(await own.finalizations(), []);
     assert.equal((await own.run(5n))?.is_finalized, false);
+  });
+
+  it('forget the blocks that receipts have named from one on, and not what became of the txs', async () => {
+    const contract = `0x${'c'.repeat(40)}`;
+    const own = await openScoringStore(soleWriter(database), name, `92/${contract}`);
+    const program = programOf(
+      {
+        l1: { urls: ['http://l1'], module: '0x1' },
+        rollup: { json_rpc_urls: ['http://n'] },
+        contract,
+        policy: 'p.yaml',
+      },
+      'of the test',
+      '/',
+    );
+    const forget = (height: string) =>
+      forgetHeight(program, height, {
+        database,
+        database_name: name,
+        lease_ms: 1_000,
+        log: createLog('silent'),
+      });
+    await own.saveRun({ ...run, stage: 5n });
+    await own.saveRun({ ...run, stage: 6n });
+    await own.saveTx({ ...tx, stage: 5n, nonce: 7, state: 'mined', height: 90 });
+    const lie = {
+      ...tx,
+      stage: 6n,
+      nonce: 8,
+      purpose: 'finalize',
+      state: 'mined',
+      height: 0x7f_ff_ff_ff,
+    } as const;
+    await own.saveTx(lie);
+    await assert.rejects(forget('x'), /number of a block/);
+    await assert.rejects(forget('0'), /from 1/);
+    await assert.rejects(forget(String(lie.height + 1)), /or a later one; the highest is 2147483647/);
+    assert.match(await forget('91'), /^forgotten: the blocks from 91 on of 1 receipts of 92/);
+    assert.equal(await own.leastHeight(), 90);
+    assert.deepEqual(await own.finalizations(), [{ stage: 6n, tx_hash: lie.tx_hash, height: 0 }]);
+  });
+
+  it('keep what was written last also where the clock is far ahead', async () => {
+    const now = Date.now;
+    const own = await openScoringStore(soleWriter(database), name, 'ahead');
+    Date.now = () => Date.UTC(2500, 0, 1);
+    try {
+      for (const error of ['first', 'second', 'third']) await own.saveRun({ ...run, error });
+    } finally {
+      Date.now = now;
+    }
+    const again = await openScoringStore(soleWriter(database), name, 'ahead');
+    assert.equal((await again.run(run.stage))?.error, 'third');
+    await again.saveRun({ ...run, error: 'fourth' });
+    assert.equal((await again.run(run.stage))?.error, 'fourth');
+    const row = { program: 'ahead', stage: '1', start_time: 1, end_time: 2, version: String(2n ** 53n) };
+    await database.insert(`${name}.l1_stages`, JSON.stringify(row), { name: 'test' });
+    await assert.rejects(openScoringStore(soleWriter(database), name, 'ahead'), /version 9007199254740992/);
   });
 
   it('refuse what cannot be', async () => {

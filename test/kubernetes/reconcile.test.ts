@@ -8,7 +8,7 @@ import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-se
 import { testDatabase } from '../support/database.js';
 import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespace.js';
 import { type OperatorProcess, startOperatorProcess } from '../support/kubernetes/operator-process.js';
-import { sampleProgram, sampleSpec } from '../support/kubernetes/programs.js';
+import { never, sampleProgram, sampleSpec } from '../support/kubernetes/programs.js';
 
 /** A CronJob with what is looked at here. */
 interface CronJob {
@@ -132,9 +132,9 @@ describe('the operator makes of a program what it shall be', function () {
     }
     assert.deepEqual(
       [score.spec.schedule, score.spec.suspend, score.spec.jobTemplate.spec.activeDeadlineSeconds],
-      ['@hourly', false, 3600],
+      [never, false, 3600],
     );
-    assert.deepEqual([finalize.spec.schedule, finalize.spec.suspend], ['*/10 * * * *', true]);
+    assert.deepEqual([finalize.spec.schedule, finalize.spec.suspend], [never, true]);
     assert.equal(score.spec.jobTemplate.spec.template.spec.containers[0]?.args.at(-1), 'score');
     const made = await space.get('first');
     assert.deepEqual(made?.metadata.finalizers, ['vip.weft.dev/drain']);
@@ -167,14 +167,14 @@ describe('the operator makes of a program what it shall be', function () {
       spec: { suspend: false, concurrencyPolicy: 'Allow' },
       metadata: { labels: { 'app.kubernetes.io/managed-by': 'somebody' } },
     });
-    await space.api.merge(cronJobs, space.name, 'first-score', { spec: { schedule: '* * * * *' } });
+    await space.api.merge(cronJobs, space.name, 'first-score', { spec: { schedule: '1 0 29 2 *' } });
     await eventually(async () => {
       const { score, finalize } = await children('first');
       return (
         finalize.spec.suspend &&
         finalize.spec.concurrencyPolicy === 'Forbid' &&
         finalize.metadata.labels?.['app.kubernetes.io/managed-by'] === 'scoring-operator' &&
-        score.spec.schedule === '@hourly'
+        score.spec.schedule === never
       );
     }, 'the drift to be repaired');
     await eventually(async () => (await eventsOf('first', 'DriftRepaired')).length > 0, 'an event of it');
@@ -242,10 +242,10 @@ describe('the operator makes of a program what it shall be', function () {
     await eventually(async () => (await cronJob('first-score'))?.spec.suspend === true, 'both suspended');
     await reason('first', 'Ready', 'Suspended');
     assert.equal((await space.get('first'))?.status?.score?.reason, 'Suspended');
-    await space.patch('first', { spec: { suspend: false, score: { schedule: '5 * * * *' } } });
+    await space.patch('first', { spec: { suspend: false, score: { schedule: '5 0 29 2 *' } } });
     await eventually(async () => {
       const score = await cronJob('first-score');
-      return score?.spec.suspend === false && score.spec.schedule === '5 * * * *';
+      return score?.spec.suspend === false && score.spec.schedule === '5 0 29 2 *';
     }, 'the score CronJob to go on');
   });
 

@@ -5,6 +5,7 @@ import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { verifyCommand } from '../../tools/verify/cli.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { readFacts, vmOf } from '../support/facts.js';
+import { isWhole } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
 
 const options = { name: 'test.damage' };
@@ -63,7 +64,8 @@ describe('weft verify', function () {
     return { code, lines: printed.split('\n').slice(0, -1) };
   }
 
-  for (const name of ['evm', 'move', 'wasm', 'wasm-hostile'] as const) {
+  const names = ['evm', 'wasm-hostile', ...(isWhole ? (['move', 'wasm'] as const) : [])] as const;
+  for (const name of names) {
     it(`finds nothing in an index of the ${name} chain`, async () => {
       const facts = readFacts(name);
       const node = await startNode({ recording: name });

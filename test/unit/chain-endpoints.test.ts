@@ -86,6 +86,28 @@ describe('requests to a node', () => {
     await endpoints.close();
   });
 
+  for (const [what, times, body] of [
+    [
+      'holds more than 1048576 JSON values, where it may have 8388608 bytes (NODE_BLOCK_MB)',
+      1,
+      `[${'{},'.repeat(600_000)}0]`,
+    ],
+    ['nests its JSON values more than 20000 deep', 0, `${'['.repeat(600_000)}${']'.repeat(600_000)}`],
+  ] as const)
+    it(`end before an answer is parsed that ${what}`, async () => {
+      const url = await node((response) => response.end(body));
+      const { endpoints, metrics } = endpointsOf([url], 30_000);
+      const setting = 'NODE_BLOCK_MB';
+      const asked = endpoints.ask({ path: '/block', bound: { bytes: 8 * 1024 * 1024, setting } }, () => '');
+      await assert.rejects(asked, {
+        reason: 'too_large',
+        message: `rpc ${host(url)}/block: the answer ${what}`,
+      });
+      const counted = await metrics.limits.get();
+      assert.equal(counted.values[0]?.value ?? 0, times);
+      await endpoints.close();
+    });
+
   for (const [name, bad] of [
     ['drips', drips],
     ['floods', floods],

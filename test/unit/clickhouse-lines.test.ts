@@ -16,7 +16,7 @@ describe('lines of an insert', () => {
 
   it('have fields in which nothing ends the field or the line', () => {
     assert.equal(tsvField('plain, "quoted" 漢😀'), 'plain, "quoted" 漢😀');
-    assert.equal(tsvField('a\tb\nc\\d\\n\u0000'), 'a\\tb\\nc\\\\d\\\\n\u0000');
+    assert.equal(tsvField('a\tb\nc\\d\\n\r\u0000'), 'a\\tb\\nc\\\\d\\\\n\\r\u0000');
     assert.equal(tsvField('\ud800'), '\ufffd');
   });
 });

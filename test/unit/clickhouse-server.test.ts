@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DatabaseUnavailable, Overtaken } from '../../services/common/clickhouse/database.js';
+import { openDatabase } from '../../services/common/clickhouse/open.js';
 import { openServer } from '../../services/common/clickhouse/server.js';
+import { readEpoch, writeWriter } from '../../services/common/writer/writers.js';
+import { eventually } from '../support/block.js';
 
 /** What was sent with one statement. */
 interface Sent {
@@ -115,5 +118,31 @@ describe('a ClickHouse server', () => {
       silent.closeAllConnections();
       if (silent.listening) await new Promise((resolve) => silent.close(resolve));
     }
+  });
+
+  it('is given signs of life of writers while as many reads as it takes are slow', async () => {
+    let waiting = 0;
+    const slow = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      if (Buffer.concat(chunks).includes('SLOW')) waiting += 1;
+      else response.end();
+    });
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+    const database = await openDatabase({
+      ...{ DATA_DIR: '', CLICKHOUSE_USER: '', CLICKHOUSE_PASSWORD: '', CLICKHOUSE_CLUSTER: '' },
+      CLICKHOUSE_URL: `http://127.0.0.1:${(slow.address() as AddressInfo).port}`,
+    });
+    const reads = Array.from({ length: 40 }, () => database.rows('SELECT SLOW', {}, options).catch(() => {}));
+    await eventually(async () => waiting >= 16, 'reads to take every connection');
+    const target = { database: 'weft_block', cluster: '' };
+    const row = { scope: '', epoch: 1, id: 'a', beat: 1, lease_ms: 1, is_released: false, host: '' };
+    await writeWriter(database, target, row);
+    assert.equal(await readEpoch(database, target, ''), 0);
+    assert.equal(waiting, 16);
+    slow.closeAllConnections();
+    slow.close();
+    await Promise.all(reads);
+    await database.close();
   });
 });

@@ -75,6 +75,23 @@ describe('signers', () => {
     assert.deepEqual(seen, ['/here']);
   });
 
+  it('behind a URL are quoted briefly, and never with what only the two of us know', async () => {
+    const server = createServer((request, response) => {
+      const echo = `no: ${request.headers.authorization} ${request.url}\n pass%20word pass word ${'x'.repeat(1e6)}`;
+      response.end(JSON.stringify({ id: 1, error: { code: -32000, message: echo } }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const url = `http://me:pass%20word@127.0.0.1:${port}/v1/path-with-a-key?key=s3cret`;
+    await assert.rejects(createSigner(load({ SIGNER_URL: url })), ({ message }: Error) => {
+      assert.match(message, /the signer's eth_accounts: no: Basic /);
+      assert.ok(message.length < 400);
+      assert.doesNotMatch(message, /pass.{1,3}word|s3cret|path-with|bWU6/);
+      return true;
+    });
+    server.close();
+  });
+
   it('are exactly one', () => {
     assert.match(checkSignerSettings(load({})).join(), /no signer: set PRIVATE_KEY/);
     assert.match(

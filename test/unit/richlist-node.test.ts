@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
-import { type Endpoints, NodeError } from '../../services/common/chain/endpoints.js';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createEndpoints, type Endpoints, NodeError } from '../../services/common/chain/endpoints.js';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import type { RichlistConfig } from '../../services/richlist/config.js';
 import { denomOf } from '../../services/richlist/ingest/names.js';
+import { writerOptions } from '../../services/richlist/ingest/writer.js';
 import { contractInDenom } from '../../services/richlist/node/denoms.js';
-import { readBalances } from '../../services/richlist/node/erc20.js';
+import { type Balances, createBalances, readBalances } from '../../services/richlist/node/erc20.js';
+import { openSeed } from '../../services/richlist/node/seed.js';
 import { addressOf, pagesOf } from '../../services/richlist/node/state.js';
 
 const word = (hex: string): string => `0x${hex.padStart(64, '0')}`;
@@ -51,6 +58,104 @@ describe('answers to questions for balances', () => {
   });
 });
 
+describe('questions for balances', () => {
+  const token = (n: number): string => String(n).repeat(40);
+  const signal = new AbortController().signal;
+
+  /** Tokens 2 and up answer at once; token 1 costs so many milliseconds for each of its holders. */
+  async function world(
+    slow_ms: number,
+    work: (balances: Balances, asked: number[]) => Promise<void>,
+    patience_ms = 1_000,
+  ) {
+    const asked: number[] = [];
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const parsed = JSON.parse(Buffer.concat(chunks).toString());
+      if (!Array.isArray(parsed)) {
+        response.end('{"jsonrpc":"2.0","id":1,"result":"0x5"}');
+        return;
+      }
+      const slow = parsed.filter(({ params }) => params[0].to === `0x${token(1)}`).length;
+      asked.push(slow);
+      setTimeout(
+        () => response.end(JSON.stringify(parsed.map(({ id }) => ({ id, result: word('7') })))),
+        slow * slow_ms,
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const shared = { log: createLog('silent'), metrics: createMetrics() };
+    const jsonRpc = createEndpoints('jsonrpc', [url], { ...shared, timeout_ms: 1_000, connections: 8 });
+    try {
+      await work(createBalances({ ...shared, jsonRpc, most: 50, signal, patience_ms }), asked);
+    } finally {
+      await jsonRpc.close();
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+  const questions = (count: number, of: (n: number) => string) =>
+    Array.from({ length: count }, (_, n) => ({
+      token: of(n),
+      account: word(String(n)).slice(26),
+      height: 5,
+    }));
+
+  it('one token that never answers holds up the others for seconds, and is then given up', () =>
+    world(600_000, async (balances, asked) => {
+      const mixed = questions(300, (n) => token((n % 3) + 1));
+      const began = performance.now();
+      const answers = await balances.ask(mixed);
+      assert.ok(performance.now() - began < 30_000);
+      assert.deepEqual(
+        answers,
+        mixed.map(({ token: one }) => (one === token(1) ? 'unanswered' : 7n)),
+      );
+      assert.deepEqual([balances.isGivenUp(token(1)), balances.isGivenUp(token(2))], [true, false]);
+      const before = asked.filter((slow) => slow > 0).length;
+      assert.deepEqual(await balances.ask(mixed), answers);
+      assert.equal(asked.filter((slow) => slow > 0).length, before);
+    }));
+
+  it('one token that answers slowly is asked for fewer at once, and all its balances are known', () =>
+    world(
+      30,
+      async (balances, asked) => {
+        const slow = questions(50, () => token(1));
+        assert.deepEqual(await balances.ask(slow), Array(50).fill(7n));
+        assert.equal(asked[0], 50);
+        assert.ok(Math.max(...asked.splice(0).slice(1)) < 50);
+        // Its size is remembered: the next time no request fails.
+        assert.deepEqual(await balances.ask(slow), Array(50).fill(7n));
+        assert.ok(Math.max(...asked) < 50, String(asked));
+        assert.equal(balances.isGivenUp(token(1)), false);
+      },
+      4_000,
+    ));
+
+  it('one token that answers slowly, but in one request, is not given up', () =>
+    world(60, async (balances, asked) => {
+      for (let round = 0; round < 2; round++)
+        assert.deepEqual(await balances.ask(questions(10, () => token(1))), Array(10).fill(7n));
+      assert.deepEqual([balances.isGivenUp(token(1)), asked], [false, [10, 10]]);
+    }));
+
+  it('one token that answers too slowly keeps the answers that came, and rests', () =>
+    world(300, async (balances) => {
+      const answers = await balances.ask(questions(50, () => token(1)));
+      const known = answers.filter((answer) => answer === 7n).length;
+      assert.ok(known > 1 && known < 50, `${known} answers`);
+      assert.equal(balances.isGivenUp(token(1)), true);
+      // What differs is asked for again at once.
+      const [first] = questions(1, () => token(1));
+      assert.ok(first !== undefined);
+      assert.deepEqual(await balances.ask([first]), ['unanswered']);
+      assert.deepEqual(await balances.ask([first], true), [7n]);
+    }));
+});
+
 describe('names of tokens and accounts', () => {
   it('a contract in a denom is found in any case', () => {
     const hex = 'e7f1725E7734CE288F8367e1Bb143E90bb3F0512';
@@ -83,12 +188,15 @@ describe('lists of the node', () => {
       asked += 1;
       return read(200, JSON.stringify({ items: [asked], pagination: { next_key: nextKey(asked) } }));
     };
-    return { rest: { api: 'rest', urls: [], ask, close: async () => {} }, asked: () => asked };
+    return {
+      rest: { api: 'rest', urls: ['http://node:1317'], ask, close: async () => {} },
+      asked: () => asked,
+    };
   };
+  const { signal } = new AbortController();
   const readAll = async ({ rest: node }: { rest: Endpoints }): Promise<number[]> => {
     const all: number[] = [];
-    for await (const page of pagesOf<number>(node, '/list', 'items', 1, new AbortController().signal))
-      all.push(...page);
+    for await (const page of pagesOf<number>(node, '/list', 'items', 1, signal, '', 500)) all.push(...page);
     return all;
   };
 
@@ -107,5 +215,131 @@ describe('lists of the node', () => {
       await assert.rejects(readAll(node), /no end/);
       assert.ok(node.asked() < 5 * (before + circle) + 5, `${node.asked()} pages`);
     }
+  });
+
+  it('that have ever another page, with another key, are an error that names the node', async () => {
+    const node = rest((page) => `key ${page}`);
+    await assert.rejects(
+      readAll(node),
+      /the pages of \/list at node:1317 have no end: 500 items on 500 of them/,
+    );
+    assert.equal(node.asked(), 501);
+  });
+
+  it('of what an account holds are handed on page by page', async () => {
+    const pages = new Map<string, unknown>();
+    const page = (items: object, next_key: string) => ({ ...items, pagination: { next_key } });
+    const coin = (n: number) => ({ denom: `evm/${String(n).padStart(40, '0')}`, amount: '7' });
+    pages.set('/cosmos/auth/v1beta1/module_accounts', page({ accounts: [] }, ''));
+    pages.set('/cosmos/auth/v1beta1/accounts', page({ accounts: [{ address: `0x${'1'.repeat(40)}` }] }, ''));
+    pages.set('/cosmos/bank/v1beta1/supply', page({ supply: [] }, ''));
+    let asked = 0;
+    const ask: Endpoints['ask'] = async ({ path }, read) => {
+      const known = pages.get(path.replace(/\?.*/, ''));
+      if (known !== undefined) return read(200, JSON.stringify(known));
+      if (path.includes('/balances/')) asked += 1;
+      return read(200, JSON.stringify(page({ balances: [coin(asked)], denom_owners: [] }, `key ${asked}`)));
+    };
+    const node: Endpoints = { api: 'rest', urls: ['http://node:1317'], ask, close: async () => {} };
+    const shared = { log: createLog('silent'), metrics: createMetrics(), signal };
+    const seed = await openSeed(
+      { ...shared, rest: node, jsonRpc: node, account_prefix: 'init', concurrency: 4 },
+      1,
+    );
+    let found = 0;
+    for await (const balances of seed.balances()) {
+      found += balances.length;
+      assert.equal(found, asked);
+      if (found === 50) break;
+    }
+    assert.equal(found, 50);
+  });
+});
+
+describe('the state to begin with', () => {
+  const { signal } = new AbortController();
+  const page = (items: object, next_key = '') => JSON.stringify({ ...items, pagination: { next_key } });
+  const [holder, other] = ['1', '2'].map((digit) => `0x${digit.repeat(40)}`);
+  const coins = [3, 4, 5].map((n) => ({ denom: `evm/${String(n).repeat(40)}`, amount: '7' }));
+  /** A node with one account, which holds some coins; `answers` gives what is different. */
+  const nodeWith = (answers: (path: string) => string | undefined): Endpoints => ({
+    api: 'rest',
+    urls: ['http://node:1317'],
+    close: async () => {},
+    ask: async ({ path, body }, read) => {
+      if (body !== undefined) return read(200, '{"jsonrpc":"2.0","id":1,"result":"0x5"}');
+      const different = answers(path);
+      if (different !== undefined) return read(200, different);
+      if (path.includes('/module_accounts')) return read(200, page({ accounts: [] }));
+      if (path.includes('/accounts')) return read(200, page({ accounts: [{ address: holder }] }));
+      if (path.includes('/balances/')) return read(200, page({ balances: coins }));
+      const owner = { address: other, balance: { amount: '9' } };
+      return read(200, page({ supply: coins, denom_owners: [owner] }));
+    },
+  });
+  const environment = (node: Endpoints) => ({
+    ...{ rest: node, jsonRpc: node, log: createLog('silent'), metrics: createMetrics(), signal },
+  });
+  async function readSeed(node: Endpoints, denoms_held?: number) {
+    const shared = environment(node);
+    const seed = await openSeed({ ...shared, account_prefix: 'init', concurrency: 4, denoms_held }, 1);
+    const amounts: bigint[] = [];
+    for await (const some of seed.balances()) amounts.push(...some.map(({ amount }) => amount));
+    const { values } = await shared.metrics.problems.get();
+    return { amounts, unknown: values.some(({ labels }) => labels.kind === 'holders_unknown') };
+  }
+
+  it('has what accounts hold, also where they hold too many denoms to look for holders without an account', async () => {
+    const node = nodeWith(() => undefined);
+    assert.deepEqual(await readSeed(node), { amounts: [7n, 7n, 7n, 9n, 9n, 9n], unknown: false });
+    assert.deepEqual(await readSeed(node, 2), { amounts: [7n, 7n, 7n], unknown: true });
+  });
+
+  it('has the holders of the denoms that the node lists before the list fails', async () => {
+    let pages = 0;
+    const node = nodeWith((path) => {
+      if (path.includes('/balances/')) return page({ balances: [] });
+      if (!path.includes('/supply')) return undefined;
+      pages += 1;
+      return pages > 100_000 ? '{}' : page({ supply: pages === 1 ? coins : [null] }, `key ${pages}`);
+    });
+    assert.deepEqual(await readSeed(node), { amounts: [9n, 9n, 9n], unknown: true });
+  });
+
+  it('asks again for a page with a coin that cannot be read', async () => {
+    let asked = 0;
+    const node = nodeWith((path) => {
+      if (!path.includes('/balances/')) return undefined;
+      asked += 1;
+      return asked === 1 ? page({ balances: [{ denom: 'evm/x', amount: 'many' }] }) : undefined;
+    });
+    assert.equal((await readSeed(node)).amounts.length, 6);
+    assert.equal(asked, 2);
+  });
+
+  it('is not read again and again from a node with accounts without end', async () => {
+    let pages = 0;
+    const node = nodeWith((path) => {
+      if (!path.includes('v1beta1/accounts')) return undefined;
+      pages += 1;
+      return page({ accounts: [null] }, `key ${pages}`);
+    });
+    let reason = '';
+    const { openSeed: open } = writerOptions({
+      ...environment(node),
+      config: { ACCOUNT_ADDRESS_PREFIX: 'init', SEED_CONCURRENCY: 4, BALANCE_BATCH: 200 } as RichlistConfig,
+      earlier: () => undefined,
+      onSeeding: (progress) => {
+        reason = progress;
+      },
+    });
+    const seed = await open(1);
+    await assert.rejects(async () => {
+      for await (const _ of seed.balances());
+    }, /no end/);
+    const before = pages;
+    await assert.rejects(open(1), /no end/);
+    assert.equal(pages, before);
+    assert.match(reason, /accounts at node:1317 have no end/);
   });
 });

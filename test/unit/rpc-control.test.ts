@@ -11,7 +11,7 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { callRpc, connectRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { checkControl } from '../../services/common/rpc/control.js';
-import { type RpcServer, serveRpc, streaming, unary } from '../../services/common/rpc/server.js';
+import { countLimits, type RpcServer, serveRpc, streaming, unary } from '../../services/common/rpc/server.js';
 import { openPlainTransport, type Transport } from '../../services/common/rpc/transport.js';
 
 const environment = { log: createLog('silent'), metrics: createMetrics() };
@@ -124,7 +124,13 @@ describe('gRPC messages', () => {
       }),
     };
     server = await serveRpc(
-      [{ definition: TxServiceService, implementation: implementation as never }],
+      [
+        {
+          definition: TxServiceService,
+          implementation: implementation as never,
+          onLimit: countLimits('tx', environment),
+        },
+      ],
       ['127.0.0.1:0'],
       openPlainTransport({ GRPC_MAX_REQUEST_KB: 64 }),
     );
@@ -156,7 +162,13 @@ describe('gRPC messages', () => {
   it('of a request are bounded', async () => {
     text = 'no';
     assert.equal((await getTx('0'.repeat(60_000))).code, status.NOT_FOUND);
-    assert.equal((await getTx('0'.repeat(70_000))).code, status.RESOURCE_EXHAUSTED);
+    const refused = await getTx('0'.repeat(70_000));
+    assert.equal(refused.code, status.RESOURCE_EXHAUSTED);
+    assert.match(refused.message, /GRPC_MAX_REQUEST_KB/);
+    assert.match(
+      await environment.metrics.registry.metrics(),
+      /weft_limit_reached_total\{service="tx",limit="GRPC_MAX_REQUEST_KB"\} 1/,
+    );
     assert.equal(asked, 1);
   });
 });

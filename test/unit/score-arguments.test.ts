@@ -19,6 +19,15 @@ describe('the arguments of weft score', () => {
 
   it('refuse all that cannot be at once', () => {
     assert.throws(
+      () =>
+        checkCombinations({ ...none, 'forget-stage': '5', 'forget-finalized': '5', 'forget-height': '9' }),
+      /--forget-stage cannot be used with --forget-finalized\n--forget-stage cannot be used with --forget-height/,
+    );
+    assert.throws(
+      () => checkCombinations({ ...none, once: true, 'forget-height': '9' }),
+      /--forget-height cannot be used with --once/,
+    );
+    assert.throws(
       () => checkCombinations({ once: true, 'dry-run': true, service: 'h:1', 'forget-stage': '5' }),
       /--dry-run\n.*--once\n.*--service\n--service is only for --show/,
     );

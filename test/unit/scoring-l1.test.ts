@@ -102,7 +102,7 @@ describe('the client of the L1', () => {
     createL1Client({
       log: createLog('silent'),
       metrics: createMetrics(),
-      timeout_ms: 300,
+      timeout_ms: 1_500,
       connections: 2,
       urls: nodes.map((node) => node.url),
       module,

@@ -3,6 +3,7 @@ import { ContractError } from '../../services/scoring-operator/contract/errors.j
 import { exitCodeOf } from '../../services/scoring-operator/machine/loop.js';
 import type { ScoreSender } from '../../services/scoring-operator/machine/ports.js';
 import { runPass, type Step } from '../../services/scoring-operator/machine/run.js';
+import { hashOfScores } from '../../services/scoring-operator/policy/list.js';
 import type { StageTx } from '../../services/scoring-operator/store/rows.js';
 import { type Random, randomFrom } from '../support/random.js';
 import { easy, type Hardship, Killed, processOver } from '../support/scoring/process.js';
@@ -117,6 +118,7 @@ async function history(seed: number): Promise<{ readonly world: World; readonly 
     world.indexReplicaLag_s = random.pick([0, 0, 30, 900]);
     if (random.oneIn(6)) world.getStuck();
     if (random.oneIn(8)) world.stuck = [];
+    world.areReceiptsWrong = random.oneIn(3);
     if (random.oneIn(6)) lose(world, tables, random);
     if (random.oneIn(3)) approve(world, tables);
     if (random.oneIn(3)) await runSome(world, tables, hardship, seed * 100 + turn, source);
@@ -133,6 +135,7 @@ async function history(seed: number): Promise<{ readonly world: World; readonly 
     isL1Balanced: false,
     indexReplicaLag_s: 0,
     stuck: [],
+    areReceiptsWrong: false,
   });
   for (let turn = 0; turn < 9; turn++) {
     world.pass(400);
@@ -337,6 +340,7 @@ describe('the stage machine over random histories', function () {
   for (const [failure, reason] of [
     ['too_expensive', 'GasPriceTooHigh'],
     ['no_account', 'NoAccount'],
+    ['wrong_tx', 'WrongTx'],
   ] as const)
     it(`is an alarm that needs a person where sending fails because of ${failure}`, async () => {
       const random = randomFrom(5);
@@ -359,6 +363,64 @@ describe('the stage machine over random histories', function () {
       );
       assert.match(tables.runs.get(3n)?.error ?? '', /a person has to judge it/);
     });
+
+  it('says how a block is forgotten that a receipt has named and the rollup does not have', async () => {
+    const random = randomFrom(5);
+    const world = new World(random, 'ours', 3n, 5n, {
+      margin_s: 0,
+      approval: 'Automatic',
+      approved_stage: undefined,
+      allow_empty: [],
+      stop_at_stage: 3n,
+    });
+    const tables = emptyTables();
+    const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
+    await runPass({ ...machine, phases: { score: true, finalize: false } });
+    const [hash, tx] = [...tables.txs][0]!;
+    tables.txs.set(hash, { ...tx, height: 0x7f_ff_ff_ff });
+    const { decision } = await runPass(machine);
+    assert.equal('reason' in decision && decision.reason, 'NodeBehind');
+    assert.match('message' in decision ? (decision.message ?? '') : '', /--forget-height 2147483647\)/);
+    tables.txs.set(hash, { ...tx, height: 0 });
+    await runPass(machine);
+    assert.deepEqual([world.finalizations, world.violations], [[3n], []]);
+  });
+
+  it('does not take an approval of one list for another, which a changed policy gives', async () => {
+    const random = randomFrom(5);
+    const world = new World(random, 'ours', 3n, 5n, {
+      margin_s: 0,
+      approval: 'Manual',
+      approved_stage: undefined,
+      allow_empty: [],
+      stop_at_stage: 3n,
+    });
+    const tables = emptyTables();
+    const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
+    const { compute } = machine.policy;
+    const changed: typeof machine = {
+      ...machine,
+      policy: {
+        text: 'changed',
+        hash: 'changed',
+        async compute(window) {
+          const before = await compute(window);
+          const scores = before.list.scores.map((score) => ({ ...score, amount: score.amount * 2n }));
+          return { ...before, list: { scores, hash: hashOfScores(scores), total: before.list.total * 2n } };
+        },
+      },
+    };
+    const reason = ({ decision }: Step) => 'reason' in decision && decision.reason;
+    assert.equal(reason(await runPass(machine)), 'ApprovalNeeded');
+    approve(world, tables);
+    const approved = tables.runs.get(3n)?.list_hash;
+    assert.equal(reason(await runPass(changed)), 'ApprovalNeeded');
+    assert.notEqual(tables.runs.get(3n)?.list_hash, approved);
+    assert.deepEqual(world.finalizations, []);
+    // The policy as it was gives the list that was approved.
+    await runPass(machine);
+    assert.deepEqual([world.finalizations, world.violations], [[3n], []]);
+  });
 
   it('says so where somebody else has finalized other scores', async () => {
     const random = randomFrom(5);

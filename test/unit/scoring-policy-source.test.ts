@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import dns from 'node:dns';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCsv } from '../../services/scoring-operator/policy/csv.js';
 import { ScoringError } from '../../services/scoring-operator/policy/errors.js';
-import { lookupElsewhere } from '../../services/scoring-operator/policy/metadata-hosts.js';
+import { isMetadataHost, lookupElsewhere } from '../../services/scoring-operator/policy/metadata-hosts.js';
 import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
 import type { SourceRule } from '../../services/scoring-operator/policy/policy.js';
 import { readSource, SourceUnavailable, sourceDoubt } from '../../services/scoring-operator/policy/source.js';
@@ -207,6 +209,13 @@ describe('a source', () => {
     '[fd00:ec2::254]',
     '[fd00:ec2::23]',
     '[64:ff9b::169.254.169.254]',
+    '[64:ff9b:1::100.100.100.200]',
+    '[::a9fe:a9fe]',
+    '[::ffff:0:a9fe:a9fe]',
+    '[2002:a9fe:a9fe::]',
+    '[2002:6464:64c8:1::1]',
+    '[2001:0:a9fe:a9fe::]',
+    '[2001::5601:5601]',
     '168.63.129.16',
     'metadata.google.internal',
   ])
@@ -216,6 +225,10 @@ describe('a source', () => {
         (error) => error instanceof ScoringError && /link-local or the metadata service/.test(error.message),
       );
     });
+  it('at another address of IPv6 may be asked', () => {
+    for (const host of ['[::1]', '[2002:102:304::1]', '[2001:db8::a9fe:a9fe]', '[64:ff9b::102:304]'])
+      assert.equal(isMetadataHost(host), false, host);
+  });
   it('of a name that leads to such an address is never asked', async () => {
     const refused = new Error('refused');
     const found = (lookup: ReturnType<typeof lookupElsewhere>, name: string, all: boolean) =>
@@ -227,6 +240,31 @@ describe('a source', () => {
     answer = (_, response) => response.end(text);
     const named = url.replace('127.0.0.1', 'localhost');
     assert.equal((await read({ url: named })).values.size, 1, 'other names are looked up');
+  });
+  it('of a name that leads to such an address is not asked of a proxy either', async () => {
+    let asked = 0;
+    const proxy = createServer((_, response) => {
+      asked += 1;
+      response.end(text);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    process.env['HTTP_PROXY'] = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const { lookup } = dns.promises;
+    dns.promises.lookup = (async (name: string) => {
+      if (name === 'scores.test') return [{ address: '169.254.169.254', family: 4 }];
+      throw new Error('ENOTFOUND');
+    }) as unknown as typeof lookup;
+    syncBuiltinESMExports();
+    try {
+      await assert.rejects(read({ url: 'http://scores.test/a.csv' }), /metadata service/);
+      assert.equal(asked, 0);
+      assert.equal((await read({ url: 'http://only-the-proxy-knows.test/a.csv' })).values.size, 1);
+    } finally {
+      delete process.env['HTTP_PROXY'];
+      dns.promises.lookup = lookup;
+      syncBuiltinESMExports();
+      proxy.close();
+    }
   });
   it('over http: without a hash is said', () => {
     assert.match(sourceDoubt(rule({ url: 'http://example.com/a.csv' })) ?? '', /over http: without a sha256/);

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { createEndpoints } from '../../services/common/chain/endpoints.js';
 import { watchTip } from '../../services/common/chain/tip.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
-import { createBell } from '../../services/common/signal.js';
 import { eventually } from '../support/block.js';
 
 const announce = (height: number, chain_id = 'rollup-1', padding = 0): string =>
@@ -19,48 +18,113 @@ const announce = (height: number, chain_id = 'rollup-1', padding = 0): string =>
     },
   });
 
-describe('announcements of blocks by the node', () => {
-  it('are headers of this chain, and a message of megabytes is not read', async () => {
-    const subscriptions: string[] = [];
-    const server = createServer((_, response) => {
-      const sync_info = { latest_block_height: '5', earliest_block_height: '1' };
-      response.end(JSON.stringify({ result: { sync_info, node_info: { network: 'rollup-1' } } }));
+/** A node whose tip the test sets. */
+interface FakeNode {
+  tip: number;
+  /** How often it was asked for its status. */
+  asked: number;
+  readonly heard: Set<number>;
+}
+
+/** Watches the tip of a node while the test runs. @param onSubscribed gets each subscription and its number from 1 on. */
+async function watching(
+  poll_ms: number,
+  onSubscribed: (node: FakeNode, socket: WebSocket, count: number, text: string) => void,
+  test: (node: FakeNode) => Promise<void>,
+): Promise<void> {
+  const node: FakeNode = { tip: 5, asked: 0, heard: new Set() };
+  let subscriptions = 0;
+  const server = createServer((_, response) => {
+    node.asked += 1;
+    const sync_info = { latest_block_height: String(node.tip), earliest_block_height: '1' };
+    response.end(JSON.stringify({ result: { sync_info, node_info: { network: 'rollup-1' } } }));
+  });
+  const sockets = new WebSocketServer({ server, perMessageDeflate: { threshold: 0 } });
+  sockets.on('connection', (socket) => {
+    socket.on('error', () => {});
+    socket.on('message', (text) => {
+      subscriptions += 1;
+      onSubscribed(node, socket, subscriptions, String(text));
     });
-    const sockets = new WebSocketServer({ server, perMessageDeflate: { threshold: 0 } });
-    sockets.on('connection', (socket) => {
-      socket.on('error', () => {});
-      socket.on('message', (text) => {
-        subscriptions.push(String(text));
-        if (subscriptions.length === 1) {
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const stop = new AbortController();
+  const log = createLog('silent');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const rpc = createEndpoints('rpc', [url], {
+    ...{ log, metrics: createMetrics(), timeout_ms: 5_000, connections: 2 },
+  });
+  const tip = watchTip({
+    ...{ rpc, log, signal: stop.signal, poll_ms, chain_id: 'rollup-1' },
+    onStatus: ({ latest_height }) => node.heard.add(latest_height),
+  });
+  try {
+    await test(node);
+  } finally {
+    stop.abort();
+    await tip;
+    await rpc.close();
+    for (const socket of sockets.clients) socket.terminate();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+describe('announcements of blocks by the node', () => {
+  it('are headers of this chain, count once the RPC confirms them, and a message of megabytes is not read', () =>
+    watching(
+      200,
+      (node, socket, count, text) => {
+        if (count === 1) {
+          assert.match(text, /tm\.event='NewBlockHeader'/);
+          node.tip = 6;
           for (const one of [announce(900, 'other-1'), announce(6), announce(901, 'rollup-1', 4_000_000)])
             socket.send(one);
-        } else socket.send(announce(7));
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const stop = new AbortController();
-    const log = createLog('silent');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const rpc = createEndpoints('rpc', [url], {
-      ...{ log, metrics: createMetrics(), timeout_ms: 5_000, connections: 2 },
-    });
-    const heard = new Set<number>();
-    const watching = watchTip({
-      ...{ rpc, log, signal: stop.signal, poll_ms: 50, chain_id: 'rollup-1', wake: createBell() },
-      onStatus: ({ latest_height }) => heard.add(latest_height),
-    });
-    try {
-      // The connection that sent too much is closed, and another one opened.
-      await eventually(async () => heard.has(7), 'the block after that', 20_000);
-      assert.deepEqual([...heard].sort(), [5, 6, 7]);
-      assert.match(subscriptions[0] ?? '', /tm\.event='NewBlockHeader'/);
-    } finally {
-      stop.abort();
-      await watching;
-      await rpc.close();
-      for (const socket of sockets.clients) socket.terminate();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    }
+        } else if (count === 2) {
+          // Heights that the chain does not have, as fast as they are taken.
+          for (let n = 0; n < 5_000; n++) socket.send(announce(1_000_000 + n));
+          setTimeout(() => {
+            node.tip = 7;
+            socket.send(announce(7));
+          }, 1_000);
+        }
+      },
+      async (node) => {
+        // The connection that sent too much is closed, and another one opened.
+        await eventually(async () => node.heard.has(7), 'the block after that', 20_000);
+        assert.deepEqual([...node.heard].sort(), [5, 6, 7]);
+        assert.ok(node.asked < 200, `${node.asked} questions`);
+      },
+    ));
+
+  it('of a lower height show a rollback of the chain at once, and cost few questions when there was none', () => {
+    let send = (_: string): void => {};
+    return watching(
+      60_000,
+      (_, socket) => {
+        send = (text) => socket.send(text);
+        send(announce(4));
+      },
+      async (node) => {
+        const becomes = async (tip: number): Promise<void> => {
+          node.tip = tip;
+          await eventually(
+            async () => {
+              send(announce(tip));
+              return node.heard.has(tip);
+            },
+            `height ${tip}`,
+            5_000,
+          );
+        };
+        await becomes(6);
+        const before = node.asked;
+        for (let n = 0; n < 5_000; n++) send(announce(1 + (n % 5)));
+        await becomes(7);
+        assert.ok(node.asked < before + 10, `${node.asked - before} questions`);
+        await becomes(3);
+        await becomes(4);
+      },
+    );
   });
 });

@@ -23,12 +23,12 @@ import { makeTables } from '../../services/scoring-operator/tables.js';
 import { clientSecurity } from '../transport.js';
 import { checkCombinations } from './combinations.js';
 import { dryRunText } from './dry-run.js';
-import { forgetFinalized, forgetStage } from './forget.js';
+import { forgetFinalized, forgetHeight, forgetStage } from './forget.js';
 import { progressBar, type Screen, stepLine, stepPrinter } from './print.js';
 import { scoreOwnSettings } from './settings.js';
 import { showText } from './show.js';
 
-const usage = `weft score --program FILE [--once] [--dry-run] [--show WHAT] [--forget-stage N] [--forget-finalized N]: scores and finalizes the stages of a program
+const usage = `weft score --program FILE [--once] [--dry-run] [--show WHAT] [--forget-stage N] [--forget-finalized N] [--forget-height N]: scores and finalizes the stages of a program
 
   --program FILE  the program: YAML or JSON, see services/scoring-operator/program/schema.json
   --once          does what can be done now, and ends
@@ -37,6 +37,8 @@ const usage = `weft score --program FILE [--once] [--dry-run] [--show WHAT] [--f
   --service ADDR  with --show: asks a running operator (gRPC) instead of opening its tables
   --forget-finalized N  forgets that a stage was finalized, after the rollup itself was rolled back past it; stands
                   alone with --program
+  --forget-height N  forgets the blocks from N on that receipts of txs have named, where the rollup is not there: no
+                  node is believed before it has reached the highest of them; stands alone with --program
   --forget-stage N  forgets that the L1 was seen in a stage, after it was believed wrongly; refused where a tx was
                   sent for it; stands alone with --program
 
@@ -66,6 +68,7 @@ export async function runScore(args: string[]): Promise<void> {
       service: { type: 'string' },
       'forget-stage': { type: 'string' },
       'forget-finalized': { type: 'string' },
+      'forget-height': { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -84,9 +87,12 @@ export async function runScore(args: string[]): Promise<void> {
     screen.write(await showText(program, values.show, { address: values.service }));
     return;
   }
-  const forgotten = values['forget-stage'];
-  const undone = values['forget-finalized'];
-  const isShort = values.show !== undefined || forgotten !== undefined || undone !== undefined;
+  const forgetting = [
+    [values['forget-stage'], forgetStage],
+    [values['forget-finalized'], forgetFinalized],
+    [values['forget-height'], forgetHeight],
+  ] as const;
+  const isShort = values.show !== undefined || forgetting.some(([number]) => number !== undefined);
   if (!isShort && !values['dry-run'] && !values.once) return runForever(options);
   const code = await withDatabase(process.env, async (database, database_name) => {
     if (values.show !== undefined) {
@@ -94,12 +100,9 @@ export async function runScore(args: string[]): Promise<void> {
       return 0;
     }
     const tables = { database, database_name, lease_ms: config.WRITER_LEASE_MS, log };
-    if (forgotten !== undefined) {
-      screen.write(await forgetStage(program, forgotten, tables));
-      return 0;
-    }
-    if (undone !== undefined) {
-      screen.write(await forgetFinalized(program, undone, tables));
+    for (const [number, forget] of forgetting) {
+      if (number === undefined) continue;
+      screen.write(await forget(program, number, tables));
       return 0;
     }
     return values['dry-run']

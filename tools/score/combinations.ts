@@ -8,6 +8,7 @@ export interface ScoreArguments {
   readonly service?: string | undefined;
   readonly 'forget-stage'?: string | undefined;
   readonly 'forget-finalized'?: string | undefined;
+  readonly 'forget-height'?: string | undefined;
 }
 
 /**
@@ -23,12 +24,12 @@ export function checkCombinations(values: ScoreArguments): void {
     ...(values.show === undefined ? [] : ['--show']),
     ...(values.service === undefined ? [] : ['--service']),
   ];
-  if (values['forget-stage'] !== undefined && values['forget-finalized'] !== undefined)
-    others.push('--forget-finalized');
-  const forgets = (['forget-stage', 'forget-finalized'] as const).filter((one) => values[one] !== undefined);
-  const mistakes = forgets
-    .slice(0, 1)
-    .flatMap((one) => others.map((name) => `--${one} cannot be used with ${name}`));
+  const forgets = (['forget-stage', 'forget-finalized', 'forget-height'] as const).filter(
+    (one) => values[one] !== undefined,
+  );
+  const [first, ...more] = forgets.map((one) => `--${one}`);
+  others.push(...more);
+  const mistakes = first === undefined ? [] : others.map((name) => `${first} cannot be used with ${name}`);
   if (values.service !== undefined && values.show === undefined)
     mistakes.push('--service is only for --show');
   if (mistakes.length > 0) throw new UserError(`${mistakes.join('\n')}\nNothing was done.`);

@@ -26,9 +26,9 @@ async function changing(
   }
 }
 
-/** @throws UserError for anything but a stage's number. */
-function stageOf(text: string, option: string): bigint {
-  if (!/^\d{1,20}$/.test(text)) throw new UserError(`${option} needs the number of a stage`);
+/** @throws UserError for anything but a number. */
+function numberOf(text: string, option: string, of: 'stage' | 'block'): bigint {
+  if (!/^\d{1,20}$/.test(text)) throw new UserError(`${option} needs the number of a ${of}`);
   return BigInt(text);
 }
 
@@ -45,7 +45,7 @@ export async function forgetFinalized(
   options: ForgetOptions,
   now = Date.now(),
 ): Promise<string> {
-  const stage = stageOf(text, '--forget-finalized');
+  const stage = numberOf(text, '--forget-finalized', 'stage');
   return changing(program, options, async (store, name) => {
     const known = await store.finalizations();
     if (!known.some((one) => one.stage === stage))
@@ -70,7 +70,7 @@ export async function forgetFinalized(
  * @throws UserError for a stage that was not seen, or for which a tx was signed that may be on the chain.
  */
 export async function forgetStage(program: Program, text: string, options: ForgetOptions): Promise<string> {
-  const stage = stageOf(text, '--forget-stage');
+  const stage = numberOf(text, '--forget-stage', 'stage');
   return changing(program, options, async (store, name) => {
     const seen = (await store.seenStages()).find((one) => one.stage === stage);
     if (seen === undefined) throw new UserError(`the L1 was never seen in stage ${stage}`);
@@ -82,5 +82,33 @@ export async function forgetStage(program: Program, text: string, options: Forge
       );
     await store.forgetStage(stage);
     return `forgotten: stage ${stage} from ${time(seen.start_time)} to ${time(seen.end_time)} of ${name}\n`;
+  });
+}
+
+/**
+ * Forgets the blocks that receipts have named from one on, after they were believed wrongly, or after the rollup was rolled
+ * back: no node is believed before it has reached the highest of them. What became of the txs is not forgotten.
+ *
+ * @returns what was forgotten, in words.
+ * @throws UserError where no receipt has named such a block.
+ */
+export async function forgetHeight(
+  program: Program,
+  text: string,
+  options: ForgetOptions,
+  now = Date.now(),
+): Promise<string> {
+  const height = numberOf(text, '--forget-height', 'block');
+  if (height === 0n) throw new UserError('--forget-height needs the number of a block, from 1');
+  return changing(program, options, async (store, name) => {
+    const runs = await store.runs();
+    const txs = (await Promise.all(runs.map(({ stage }) => store.txs(stage)))).flat();
+    const named = txs.filter((tx) => BigInt(tx.height) >= height);
+    if (named.length === 0)
+      throw new UserError(
+        `no receipt has named block ${height} or a later one; the highest is ${await store.leastHeight()}`,
+      );
+    for (const tx of named) await store.saveTx({ ...tx, height: 0, updated_at: now });
+    return `forgotten: the blocks from ${height} on of ${named.length} receipts of ${name}\n`;
   });
 }

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { request } from 'undici';
 import { BodyTooLarge, readBody } from '../http-body.js';
 import { createDispatcher } from '../http-proxy.js';
+import { checkJson, JsonTooDeep } from '../json-bound.js';
 import { sleep } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
@@ -18,26 +19,31 @@ export type NodeErrorReason =
   | 'not_json'
   | 'error_answer'
   | 'behind'
+  | 'contradicts'
   | 'incomplete'
   | 'wrong_chain';
 
 /** The node gave no usable answer; another URL, or the same one later, may. */
 export class NodeError extends Error {
   override name = 'NodeError';
+  /** For `too_large`: the setting that bounds the answer, where there is one. */
+  readonly setting: string | undefined;
 
   constructor(
     readonly reason: NodeErrorReason,
     message: string,
     /** What the node itself said, where it did. */
     readonly answer?: { readonly code?: number | undefined; readonly message: string } | undefined,
-    options?: { cause?: unknown },
+    options?: { cause?: unknown; setting?: string | undefined },
   ) {
     super(message, options);
+    this.setting = options?.setting;
   }
 }
 
 /** How large an answer may be. */
 export interface AnswerBound {
+  /** The number of its JSON values is bounded with it. */
   readonly bytes: number;
   /**
    * The setting that says so, for messages and metrics. Without one the caller asks for a small answer first: that it
@@ -70,6 +76,8 @@ export interface NodeRequest {
   readonly attempts?: number | undefined;
   /** How large the answer may be. Default: the bound of the endpoints. */
   readonly bound?: AnswerBound | undefined;
+  /** Gets how long the answer took, from the connection to its last byte, without waits and without attempts that failed. */
+  readonly onAnswer?: ((took_ms: number) => void) | undefined;
 }
 
 /** The URLs of one interface, of which the best is used. */
@@ -183,8 +191,9 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
 
   const send = async (
     endpoint: Endpoint,
-    { path, body, headers, signal, bound = usual }: NodeRequest,
+    { path, body, headers, signal, bound = usual, onAnswer }: NodeRequest,
   ): Promise<[number, string]> => {
+    const began = performance.now();
     const what = `${api} ${endpoint.host}${path}`;
     // A signal for each request: what many requests share, undici would add a listener to for each of them.
     const stop = new AbortController();
@@ -212,17 +221,22 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
         },
         signal: stop.signal,
       });
-      return [response.statusCode, (await readBody(response.body, bound.bytes)).toString('utf8')];
+      const answer = await readBody(response.body, bound.bytes);
+      checkJson(answer, bound.bytes);
+      onAnswer?.(performance.now() - began);
+      return [response.statusCode, answer.toString('utf8')];
     } catch (cause) {
       if (isLate || (cause as { code?: unknown }).code === connectTimeout) {
         throw new NodeError('timeout', `${what}: no whole answer within ${timeout_ms} ms (NODE_TIMEOUT_MS)`);
       }
       if (cause instanceof BodyTooLarge) {
-        const { bytes, setting } = bound;
+        const setting = cause instanceof JsonTooDeep ? undefined : bound.setting;
         if (setting !== undefined) metrics.limits.inc({ service, limit: setting });
         throw new NodeError(
           'too_large',
-          `${what}: the answer is larger than ${bytes} bytes${setting === undefined ? '' : ` (${setting})`}`,
+          `${what}: the answer ${cause.message}${setting === undefined ? '' : ` (${setting})`}`,
+          undefined,
+          { setting },
         );
       }
       throw new NodeError('connection', `${what}: ${String(cause)}`, undefined, { cause });
@@ -309,10 +323,20 @@ export function retryDelay(attempt: number): number {
   return Math.min(5_000, 50 * 2 ** Math.min(10, attempt)) * (0.5 + Math.random());
 }
 
-/** Parses JSON that the node sent. @throws NodeError not_json for anything else, such as a proxy's HTML page. */
-export function parseNodeJson(status: number, body: string, what: string): unknown {
+/**
+ * Parses JSON that the node sent.
+ *
+ * @param parse `parseInnerJson` for a text that stands in a string of the answer.
+ * @throws NodeError not_json for anything else, such as a proxy's HTML page.
+ */
+export function parseNodeJson(
+  status: number,
+  body: string,
+  what: string,
+  parse: (text: string) => unknown = JSON.parse,
+): unknown {
   try {
-    return JSON.parse(body);
+    return parse(body);
   } catch {
     throw new NodeError(
       'not_json',

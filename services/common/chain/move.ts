@@ -1,3 +1,4 @@
+import { parseInnerJson } from '../json-bound.js';
 import { type AccountKey, parseAccount } from './address.js';
 import { type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
 
@@ -38,6 +39,6 @@ export function readObjectOwner(status: number, body: string): AccountKey | unde
       `${objectCore}: HTTP ${status} ${String(answer?.message ?? '').slice(0, 200)}`,
     );
   }
-  const { data } = parseNodeJson(status, text, objectCore) as { data?: { owner?: unknown } };
+  const { data } = parseNodeJson(status, text, objectCore, parseInnerJson) as { data?: { owner?: unknown } };
   return typeof data?.owner === 'string' ? parseAccount(data.owner, '') : undefined;
 }

@@ -1,7 +1,8 @@
 import { WebSocket } from 'ws';
 import { messageOf } from '../errors.js';
+import { sleep } from '../lifecycle.js';
 import type { Log } from '../log.js';
-import type { Bell } from '../signal.js';
+import { createBell } from '../signal.js';
 import { fetchStatus, type NodeStatus } from './comet.js';
 import { type Endpoints, NodeError } from './endpoints.js';
 
@@ -13,36 +14,45 @@ export interface TipOptions {
   readonly poll_ms: number;
   /** The chain that the node must be of; empty for any. */
   readonly chain_id: string;
-  /** Rung by others to be asked for the tip now. */
-  readonly wake: Bell;
   /** Told every word of the node about its heights. */
   readonly onStatus: (status: NodeStatus) => void;
 }
 
-/** While new blocks are announced over the websocket, /status is asked only this often. */
+/** While new blocks are announced over the websocket, and are there, /status is asked without an announcement only this often. */
 const silentPoll_ms = 15_000;
+
+/** How long to wait after an announcement of a block that the node does not have, times how many there were in a row. */
+const doubt_ms = 50;
 
 /** How large a message of the websocket may be: a header has about 2 kB. */
 const largestMessage = 1024 * 1024;
 
 /**
- * Follows the tip of the chain until the signal: by NewBlockHeader events of the node's
- * websocket, and by asking /status at start, now and then, and while there is no websocket.
+ * Follows the tip of the chain until the signal, by asking /status: at start, whenever the node's websocket announces a
+ * block, and now and then. An announcement counts for nothing by itself: anybody may be at the other end of a websocket.
  */
 export async function watchTip(options: TipOptions): Promise<void> {
-  const { rpc, log, signal, poll_ms, wake } = options;
-  let announced = 0;
-  let earliest = 1;
+  const { rpc, log, signal, poll_ms } = options;
+  const announcement = createBell();
+  let [announced, latest, liveUntil, doubts] = [0, 0, 0, 0];
   let isStranger = false;
   const socket = subscribe(options, (height) => {
-    announced = Date.now();
-    options.onStatus({ network: options.chain_id, latest_height: height, earliest_height: earliest });
+    if (height > latest) {
+      announced = height;
+      announcement.ring();
+    } else if (height < latest && Date.now() < liveUntil) {
+      // Perhaps a rollback. It rings once: from here on /status is asked as if nothing were announced.
+      liveUntil = 0;
+      announcement.ring();
+    }
   });
   while (!signal.aborted) {
-    const rung = wake.count;
+    const [rung, before] = [announcement.count, latest];
     try {
       const status = await fetchStatus(rpc, signal, options.chain_id);
-      earliest = status.earliest_height;
+      latest = status.latest_height;
+      if (announced > before && announced <= latest) liveUntil = Date.now() + silentPoll_ms;
+      doubts = announced > latest ? doubts + 1 : 0;
       isStranger = false;
       options.onStatus(status);
     } catch (error) {
@@ -54,8 +64,8 @@ export async function watchTip(options: TipOptions): Promise<void> {
         log.debug({ err: error }, `the node does not say how far it is: ${messageOf(error)}`);
       }
     }
-    const live = Date.now() - announced < silentPoll_ms;
-    await wake.heard(rung, signal, live ? silentPoll_ms : poll_ms);
+    if (doubts > 0) await sleep(Math.min(poll_ms, doubts * doubt_ms), signal);
+    else await announcement.heard(rung, signal, Date.now() < liveUntil ? silentPoll_ms : poll_ms);
   }
   socket.close();
 }

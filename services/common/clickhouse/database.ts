@@ -28,6 +28,8 @@ export interface StatementOptions extends Call {
   readonly name: string;
   /** Whose share of the engine's time it takes. Default: read, or write for an insert. */
   readonly priority?: Priority | undefined;
+  /** Whether it must not wait for other statements: where the database is a server, it has connections for such ones. */
+  readonly isUrgent?: boolean | undefined;
   /** Told when the statement begins to run: the embedded engine takes one at a time. */
   readonly onTurn?: (() => void) | undefined;
   /** The engine stops to read after about so many bytes: the answer may lack rows at its end. */
@@ -84,14 +86,14 @@ export interface Database {
 const [timeoutExceeded, thrownIf, accessDenied] = ['159', '395', '497'];
 
 /** The code that ClickHouse has given an error, or Node the failure to reach it; undefined without one. */
-export const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
+export const codeOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code;
 
 /** Node's codes for a server that a statement has not reached. */
 const notReached = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 /** Whether a statement that failed does not run any more for certain: the server says why it failed, or never had it. */
 export function hasEnded(error: unknown): boolean {
-  const code = String(codeOf(error) ?? codeOf((error as { cause?: unknown }).cause));
+  const code = String(codeOf(error) ?? codeOf((error as { cause?: unknown } | undefined)?.cause));
   return /^\d+$/.test(code) || notReached.includes(code);
 }
 

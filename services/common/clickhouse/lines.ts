@@ -37,11 +37,16 @@ export function createLines(): Lines {
   };
 }
 
-const special = /[\\\t\n]/;
+// The engine takes a carriage return at the end of the first line for a file of Windows, and refuses it.
+const special = /[\\\t\n\r]/;
 
 /** A string as a field of the format TabSeparated. A lone surrogate has no UTF-8: the replacement character stands for it. */
 export function tsvField(text: string): string {
   const whole = text.toWellFormed();
   if (!special.test(whole)) return whole;
-  return whole.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n');
+  return whole
+    .replaceAll('\\', '\\\\')
+    .replaceAll('\t', '\\t')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r');
 }

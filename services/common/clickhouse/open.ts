@@ -3,7 +3,7 @@ import type { Metrics } from '../metrics.js';
 import { type Database, Overtaken, type StatementOptions } from './database.js';
 import { openEmbedded } from './embedded.js';
 import { queued } from './queued.js';
-import { openServer, serverConnections } from './server.js';
+import { openServer } from './server.js';
 
 /** Which engine to use, as the configuration says. */
 export interface DatabaseConfig {
@@ -14,16 +14,39 @@ export interface DatabaseConfig {
   readonly CLICKHOUSE_CLUSTER: string;
 }
 
+/** Statements that a server is sent at the same time: usual ones, and urgent ones besides. */
+const [usualConnections, urgentConnections] = [16, 4];
+
 /** Opens the engine: a server when CLICKHOUSE_URL is set, else the embedded one in DATA_DIR. */
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   if (config.CLICKHOUSE_URL === '') return openEmbedded(join(config.DATA_DIR, 'clickhouse'));
-  const server = openServer({
-    url: config.CLICKHOUSE_URL,
-    username: config.CLICKHOUSE_USER,
-    password: config.CLICKHOUSE_PASSWORD,
-    replicated: config.CLICKHOUSE_CLUSTER !== '',
-  });
-  return queued(server, serverConnections);
+  const connect = (connections: number): Database => {
+    const server = openServer({
+      url: config.CLICKHOUSE_URL,
+      username: config.CLICKHOUSE_USER,
+      password: config.CLICKHOUSE_PASSWORD,
+      replicated: config.CLICKHOUSE_CLUSTER !== '',
+      connections,
+    });
+    return queued(server, connections);
+  };
+  return split(connect(usualConnections), connect(urgentConnections));
+}
+
+/** One database over two ways to it, of which the second is for urgent statements alone. */
+function split(usual: Database, urgent: Database): Database {
+  const of = ({ isUrgent }: StatementOptions): Database => (isUrgent === true ? urgent : usual);
+  return {
+    isExclusive: usual.isExclusive,
+    command: (sql, params, options) => of(options).command(sql, params, options),
+    rows: <T>(sql: string, params: Readonly<Record<string, unknown>>, options: StatementOptions) =>
+      of(options).rows<T>(sql, params, options),
+    bytes: (sql, format, params, options) => of(options).bytes(sql, format, params, options),
+    insert: (table, lines, options, format) => of(options).insert(table, lines, options, format),
+    async close() {
+      await Promise.all([usual.close(), urgent.close()]);
+    },
+  };
 }
 
 /** The same database, with its statements timed and counted as those of a service. Closing stays with the owner. */

@@ -27,9 +27,6 @@ const quorumBusy = '286';
 /** How often such an insert is tried, and the time between, in milliseconds. */
 const [quorumAttempts, quorumPause_ms] = [50, 100];
 
-/** Statements that a server is sent at the same time. */
-export const serverConnections = 16;
-
 export interface ServerOptions {
   /** http(s)://[user:password@]host:port */
   readonly url: string;
@@ -37,6 +34,8 @@ export interface ServerOptions {
   readonly password: string;
   /** Whether the tables are replicated: then a write counts once a quorum has it, and reads see it. */
   readonly replicated: boolean;
+  /** Statements that it is sent at the same time. Default: 16. */
+  readonly connections?: number;
   /** How long the server may be silent, in milliseconds. Default: two minutes. */
   readonly timeout_ms?: number;
 }
@@ -55,7 +54,7 @@ export function openServer(options: ServerOptions): Database {
     compression: { request: true, response: false },
     // A server refuses URLs above 1 MiB: parameters that are not short go into the body.
     use_multipart_params_auto: true,
-    max_open_connections: serverConnections,
+    max_open_connections: options.connections ?? 16,
     request_timeout: options.timeout_ms ?? 120_000,
     // What fails is logged by who asked; the client would print it to the console as it likes.
     log: { level: ClickHouseLogLevel.OFF },

@@ -128,10 +128,13 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
   /** Goes on from where the writer before has left the generations. */
   const takeOver = async (): Promise<void> => {
     const found = await readGenerations(database, service.base);
-    if (found.in_use !== state.in_use)
+    if (found.in_use !== state.in_use) {
+      // Nothing was written: the next writer need not wait until this one is silent.
+      await fence.release();
       throw new TryAgainError(
         `the tables of the ${service.name} service were replaced by rebuilt ones while this process waited to write them`,
       );
+    }
     state = found;
     // The writer before may still be dropping and making the tables of one that was not prepared.
     if (state.building !== 0 && !state.is_prepared && !database.isExclusive)

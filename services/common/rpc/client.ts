@@ -12,7 +12,8 @@ import {
 import { RpcError } from '../errors.js';
 import { clientKey, requestIdKey } from './context.js';
 import { tokenKey } from './control.js';
-import { answeredKey, maxMessageBytes } from './server.js';
+import { maxMessageBytes } from './server.js';
+import { answeredKey } from './status.js';
 import { type ClientSecurity, plainTransport } from './transport.js';
 
 /** What a call carries besides its request. */

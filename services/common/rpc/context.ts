@@ -16,7 +16,7 @@ export interface CallContext {
   readonly request_id: string;
   /** Aborted when the caller went away or the deadline passed. */
   readonly signal: AbortSignal;
-  /** Who is behind the call; empty where nobody says. */
+  /** Who is behind the call: the client that the caller names, else the caller's address; empty within a process. */
   readonly client: string;
 }
 
@@ -28,9 +28,12 @@ export const forward = ({ deadline, request_id, signal, client }: CallContext): 
   client,
 });
 
+/** The address of a peer, without its port. */
+export const addressOf = (peer: string): string => peer.replace(/:\d+$/, '');
+
 /** Reads the context of a server-side call. */
 export function contextOf(
-  call: { metadata: Metadata; getDeadline(): Date | number },
+  call: { metadata: Metadata; getDeadline(): Date | number; getPeer?: () => string },
   signal: AbortSignal,
 ): CallContext {
   const given = call.metadata.get(requestIdKey)[0];
@@ -41,6 +44,6 @@ export function contextOf(
     deadline: Number.isFinite(at) ? at : undefined,
     request_id: typeof given === 'string' && given !== '' ? given : randomUUID(),
     signal,
-    client: typeof client === 'string' ? client : '',
+    client: typeof client === 'string' ? client : addressOf(call.getPeer?.() ?? ''),
   };
 }

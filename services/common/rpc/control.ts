@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { status } from '@grpc/grpc-js';
-import { RpcError } from '../errors.js';
+import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
+import { messageOf, RpcError } from '../errors.js';
+import { answeredStatus } from './status.js';
 
 /** Metadata key of the token that calls have to send that change something. */
 export const tokenKey = 'x-weft-token';
@@ -33,6 +34,27 @@ export function checkControl({ token, trusts_all }: Control, peer: string, given
   throw denied(
     'this call changes something and is only taken from the same machine: set GRPC_TOKEN, or certificates, to take it from elsewhere',
   );
+}
+
+/** Refuses calls of methods that change something to those who may not call them. */
+export function controlCalls(control: Control, changing: ReadonlySet<string | undefined>): ServerInterceptor {
+  return ({ path }, call) => {
+    if (!changing.has(path)) return new ServerInterceptingCall(call);
+    return new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, proceed) => {
+            try {
+              checkControl(control, call.getPeer(), metadata.get(tokenKey)[0]);
+            } catch (error) {
+              call.sendStatus(answeredStatus((error as RpcError).code, messageOf(error)));
+              return;
+            }
+            proceed(metadata);
+          },
+        }),
+    });
+  };
 }
 
 const denied = (message: string): RpcError => new RpcError(status.PERMISSION_DENIED, message);

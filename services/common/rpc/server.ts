@@ -2,10 +2,8 @@ import {
   type handleServerStreamingCall,
   type handleUnaryCall,
   logVerbosity,
-  Metadata,
   Server,
   type ServerCredentials,
-  type ServerUnaryCall,
   type ServerWritableStream,
   type ServiceDefinition,
   type StatusObject,
@@ -21,23 +19,16 @@ import type { Log } from '../log.js';
 import { createLogSampler, type LogSampler } from '../log-sampler.js';
 import type { Metrics } from '../metrics.js';
 import type { Readiness } from '../ops.js';
+import { boundCalls, countLargeRequests, type OnLimit, type RpcLimit } from './bounds.js';
 import { type CallContext, contextOf } from './context.js';
-import { type Control, checkControl, tokenKey } from './control.js';
+import { controlCalls } from './control.js';
 import { type FollowedReadiness, followReadiness } from './readiness.js';
 import { addReflection } from './reflection.js';
-import { createStreamBound, type StreamBound } from './stream-bound.js';
+import { answeredStatus } from './status.js';
 import { plainTransport, type Transport } from './transport.js';
 
 /** The largest answer: a block of thousands of txs is one message. */
 export const maxMessageBytes = 256 * 1024 * 1024;
-
-/** Metadata key of a status that a handler gave, and not a connection that broke under it. */
-export const answeredKey = 'x-weft-answered';
-
-/**
- * Longest text of a status, in characters. It travels in a header, percent-encoded, and headers above 64 kB never arrive.
- */
-const maxDetails = 2_000;
 
 /** What the handlers of a server share. */
 export interface HandlerEnvironment {
@@ -131,8 +122,9 @@ function toStatus(
   log: Log,
   sampled: LogSampler,
 ): Partial<StatusObject> & Error {
-  if (error instanceof RpcError) return statusOf(error.code, error.message);
-  if (error instanceof QueryTimeout) return statusOf(status.DEADLINE_EXCEEDED, 'the query ran out of time');
+  if (error instanceof RpcError) return answeredStatus(error.code, error.message);
+  if (error instanceof QueryTimeout)
+    return answeredStatus(status.DEADLINE_EXCEEDED, 'the query ran out of time');
   sampled(messageOf(error), (left_out) =>
     log.error(
       { request_id: context.request_id, method, err: error, ...left_out },
@@ -140,15 +132,8 @@ function toStatus(
     ),
   );
   if (error instanceof DatabaseUnavailable)
-    return statusOf(status.UNAVAILABLE, 'the database does not answer');
-  return statusOf(status.INTERNAL, 'internal error');
-}
-
-function statusOf(code: status, text: string): Partial<StatusObject> & Error {
-  const details = text.length > maxDetails ? `${text.slice(0, maxDetails)}...` : text;
-  const metadata = new Metadata();
-  metadata.set(answeredKey, '1');
-  return Object.assign(new Error(details), { code, details, metadata });
+    return answeredStatus(status.UNAVAILABLE, 'the database does not answer');
+  return answeredStatus(status.INTERNAL, 'internal error');
 }
 
 /** A service to serve: its generated definition and its handlers. */
@@ -157,64 +142,15 @@ export interface ServedService {
   readonly implementation: UntypedServiceImplementation;
   /** Names of the methods that change something: not everybody may call them from another process. */
   readonly changing?: readonly string[];
-  /** Called with each stream that is refused because there are too many (GRPC_MAX_STREAMS). */
-  readonly onStreamsFull?: () => void;
+  /** Called with each call that a bound refuses. */
+  readonly onLimit?: (limit: RpcLimit) => void;
 }
 
-/** Counts the streams of a service that are refused. */
-export const streamsFull =
-  (service: string, { metrics }: HandlerEnvironment): (() => void) =>
-  () =>
-    metrics.limits.inc({ service, limit: 'GRPC_MAX_STREAMS' });
-
-type Handler = (
-  call: ServerUnaryCall<unknown, unknown>,
-  callback: (error: Partial<StatusObject>) => void,
-) => void;
-
-type StreamHandler = (call: ServerWritableStream<unknown, unknown>) => void;
-
-/** The methods that stream data, each a message of megabytes for a caller who does not read; not those that watch heights. */
-const streamsData = /^stream/;
-
-/** The handlers of a service for callers from elsewhere: those that change something ask who calls, and streams are bounded. */
-function guarded(
-  { implementation, changing = [], onStreamsFull = () => {} }: ServedService,
-  control: Control,
-  streams: StreamBound,
-): UntypedServiceImplementation {
-  const bounded =
-    (handler: StreamHandler): StreamHandler =>
-    (call) => {
-      const end = streams.begin(call.getPeer());
-      if (end === undefined) {
-        onStreamsFull();
-        call.emit('error', statusOf(status.RESOURCE_EXHAUSTED, 'too many streams (GRPC_MAX_STREAMS)'));
-        return;
-      }
-      for (const over of ['close', 'finish', 'error', 'cancelled']) call.once(over, end);
-      handler(call);
-    };
-  const guard =
-    (handler: Handler): Handler =>
-    (call, callback) => {
-      try {
-        checkControl(control, call.getPeer(), call.metadata.get(tokenKey)[0]);
-      } catch (error) {
-        const answer = statusOf((error as RpcError).code, messageOf(error));
-        // Only a unary call has a callback.
-        if (callback === undefined) call.emit('error', answer);
-        else callback(answer);
-        return;
-      }
-      handler(call, callback);
-    };
-  const guards = changing.map((name) => [name, guard(implementation[name] as unknown as Handler)]);
-  const bounds = Object.keys(implementation)
-    .filter((name) => streamsData.test(name))
-    .map((name) => [name, bounded(implementation[name] as unknown as StreamHandler)]);
-  return { ...implementation, ...Object.fromEntries([...guards, ...bounds]) };
-}
+/** Counts the calls of a service that are refused. */
+export const countLimits =
+  (service: string, { metrics }: HandlerEnvironment): ((limit: RpcLimit) => void) =>
+  (limit) =>
+    metrics.limits.inc({ service, limit });
 
 /** A running gRPC server. */
 export interface RpcServer {
@@ -251,12 +187,27 @@ export async function serveRpc(
     is_mutual,
     token,
     max_request_bytes,
-    max_streams,
+    bounds,
   }: Transport = plainTransport,
 ): Promise<RpcServer> {
   // What fails is thrown and logged here; grpc-js would print it to the console as well.
   if (process.env['GRPC_VERBOSITY'] === undefined) setLogVerbosity(logVerbosity.NONE);
+  const trusts_all = is_mutual || addresses.every((address) => address.startsWith('unix:'));
+  const owners = new Map(
+    services.flatMap((service) => Object.values(service.definition).map(({ path }) => [path, service])),
+  );
+  // Calls for health and reflection count for the first service.
+  const onLimit: OnLimit = (path, limit) => (owners.get(path) ?? services[0])?.onLimit?.(limit);
+  const changing = new Set(
+    services.flatMap(({ definition, changing = [] }) => changing.map((name) => definition[name]?.path)),
+  );
   const server = new Server({
+    interceptors: [
+      countLargeRequests(onLimit),
+      boundCalls(bounds, (path) => owners.has(path), onLimit),
+      controlCalls({ token, trusts_all }, changing),
+    ],
+    'grpc.max_concurrent_streams': bounds.max_calls + bounds.max_streams,
     'grpc.max_receive_message_length': max_request_bytes,
     'grpc.max_send_message_length': maxMessageBytes,
     'grpc.keepalive_time_ms': 30_000,
@@ -266,10 +217,7 @@ export async function serveRpc(
       : // What runs goes on, however long: a stream of blocks has no end. New calls take a new connection.
         { 'grpc.max_connection_age_ms': max_connection_age_ms }),
   });
-  const trusts_all = is_mutual || addresses.every((address) => address.startsWith('unix:'));
-  const streams = createStreamBound(max_streams);
-  for (const service of services)
-    server.addService(service.definition, guarded(service, { token, trusts_all }, streams));
+  for (const { definition, implementation } of services) server.addService(definition, implementation);
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   const followed: FollowedReadiness[] = [];
   health.addToServer(server as never);

@@ -5,6 +5,7 @@ import { messageOf, UserError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import type { connectionSettings, requestSettings, transportSettings } from '../settings.js';
+import type { RpcBounds } from './bounds.js';
 import { watchCertificates } from './certificates.js';
 
 /** How a client proves who it is, and whom it believes. */
@@ -28,8 +29,8 @@ export interface Transport {
   readonly token: string;
   /** Largest message that a server takes as a request. */
   readonly max_request_bytes: number;
-  /** How many streams of data a server sends at once. */
-  readonly max_streams: number;
+  /** What the calls of a server are bounded by. */
+  readonly bounds: RpcBounds;
   close(): void;
 }
 
@@ -41,7 +42,7 @@ export const plainTransport: Transport = {
   is_mutual: false,
   token: '',
   max_request_bytes: 256 * 1024,
-  max_streams: 64,
+  bounds: { max_calls: 256, calls_at_once: 16, max_streams: 64, send_timeout_ms: 30_000 },
   close: () => {},
 };
 
@@ -66,7 +67,12 @@ export function openPlainTransport(config: PlainSettings): Transport {
       config.GRPC_MAX_REQUEST_KB === undefined
         ? plainTransport.max_request_bytes
         : config.GRPC_MAX_REQUEST_KB * 1024,
-    max_streams: config.GRPC_MAX_STREAMS ?? plainTransport.max_streams,
+    bounds: {
+      max_calls: config.GRPC_MAX_CALLS ?? plainTransport.bounds.max_calls,
+      send_timeout_ms: config.GRPC_SEND_TIMEOUT_MS ?? plainTransport.bounds.send_timeout_ms,
+      max_streams: config.GRPC_MAX_STREAMS ?? plainTransport.bounds.max_streams,
+      calls_at_once: config.GRPC_CALLS_AT_ONCE ?? plainTransport.bounds.calls_at_once,
+    },
     token,
     client: { ...plainTransport.client, token },
   };

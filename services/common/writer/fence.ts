@@ -21,7 +21,9 @@ import { readEpoch, readWriters, type WriterRow, writersOf, writeWriter } from '
  *    the tables say down to which height they are cut (cuts.ts), which was read back. Whenever it runs, the next writer
  *    has removed those rows itself. Before each one it is read back that the inserts before it took effect: rows that go
  *    tell the next writer what it has to make again.
- * 4. A statement whose end is not known is waited for, before anything is read or written after it.
+ * 4. A statement whose end is not known may still run, or lie in a proxy and reach the server hours later. Before anything is
+ *    read or written after it, the writer takes the next epoch: then a late insert adds nothing, and a late DELETE finds
+ *    nothing that was written since. What has started before that is waited for, as in 2.
  *
  * The embedded engine locks its folder, so nobody else can write: there the epoch is all that is needed.
  */
@@ -126,6 +128,14 @@ export function createFence(options: FenceOptions): Fence {
   let isLost: Superseded | undefined;
   let beating: Promise<void> | undefined;
   let notReadyReason = `${what} are not being written yet`;
+  /** Statements that write and have not ended. */
+  const running = new Set<Promise<unknown>>();
+  /** Whether one has failed in a way that does not tell whether it has ended. */
+  let isUncertain = false;
+  let isRenewing = false;
+  let renewal: Promise<void> | undefined;
+  /** From when on nothing runs any more that has started under an earlier epoch, by the monotonic clock. */
+  let quietFrom = 0;
 
   const row = (is_released: boolean): WriterRow => ({ scope, epoch, id, beat, lease_ms, is_released, host });
 
@@ -147,11 +157,25 @@ export function createFence(options: FenceOptions): Fence {
     if (!isHeld) throw new Error(notReadyReason);
   };
 
+  /** Whether no other process writes; undefined while this one takes its next epoch. */
+  const isNewest = async (): Promise<boolean | undefined> => {
+    const before = epoch;
+    const newest = await readEpoch(database, target, scope);
+    if (newest === epoch) return true;
+    if (isRenewing || epoch !== before) return undefined;
+    const writers = await readWriters(database, target, scope);
+    const other = writers.find((writer) => writer.epoch > epoch && writer.id !== id);
+    if (other !== undefined) throw lose(other.epoch);
+    // This one has taken it itself, and never learnt that it had: it is taken for good before anything else.
+    if (epoch === before) isUncertain = true;
+    return undefined;
+  };
+
   const confirm = async (): Promise<void> => {
     assertHeld();
     if (database.isExclusive) return;
-    const newest = await readEpoch(database, target, scope);
-    if (newest !== epoch) throw lose(newest);
+    do await settle();
+    while ((await isNewest()) === undefined);
   };
 
   const guard = (): Guard => {
@@ -168,13 +192,73 @@ export function createFence(options: FenceOptions): Fence {
     };
   };
 
-  /** Runs a statement that writes. One that fails may still run: then it takes until it cannot any more. */
-  const writing = async <T>(work: () => Promise<T>): Promise<T> => {
+  /** Takes the next epoch. @throws Superseded, and what the database throws. */
+  const takeNext = async (): Promise<void> => {
+    const newest = await readEpoch(database, target, scope);
+    // An earlier attempt may have failed and written it all the same.
+    if (newest === epoch) await writeWriter(database, target, { ...row(false), epoch: epoch + 1, beat: 0 });
+    const writers = await readWriters(database, target, scope);
+    // Whoever else takes an epoch has found this process silent for the lease.
+    const other = writers.find((writer) => writer.epoch > epoch && writer.id !== id);
+    if (other !== undefined) throw lose(other.epoch);
+    const mine = writers.filter((writer) => writer.id === id);
+    [epoch, beat] = [Math.max(...mine.map((writer) => writer.epoch)), 0];
+    quietFrom = performance.now() + lease_ms / 2;
+    options.onEpoch?.(epoch);
+    log.warn(
+      { epoch },
+      `it is not known whether a statement on ${what} has ended: the next epoch makes it void`,
+    );
+    // By two: a sign of life under the earlier epoch may be on its way.
+    for (const earlier of mine.filter((writer) => writer.epoch < epoch && !writer.is_released)) {
+      const released = { ...earlier, beat: earlier.beat + 2, is_released: true };
+      // Without it the next writer waits a lease.
+      await writeWriter(database, target, released).catch((error: unknown) =>
+        log.warn({ err: error }, `an earlier epoch could not be released: ${messageOf(error)}`),
+      );
+    }
+  };
+
+  const renew = async (): Promise<void> => {
+    // What this process itself sends must not meet a newer epoch: it would add nothing.
+    await Promise.allSettled(running);
+    isRenewing = true;
     try {
-      return await work();
+      await takeNext();
+      isUncertain = false;
+    } finally {
+      isRenewing = false;
+      renewal = undefined;
+    }
+  };
+
+  /** Makes sure that no earlier statement takes effect after this. @throws as `takeNext`. */
+  const settle = async (): Promise<void> => {
+    while (isUncertain) {
+      assertHeld();
+      renewal ??= renew();
+      await renewal;
+    }
+    const rest = quietFrom - performance.now();
+    if (rest > 0) await sleep(rest);
+  };
+
+  /** Runs a statement that writes. */
+  const writing = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (database.isExclusive) return work();
+    // Nothing may come between the last look and the start.
+    do await settle();
+    while (isUncertain || performance.now() < quietFrom);
+    assertHeld();
+    const run = work();
+    running.add(run);
+    try {
+      return await run;
     } catch (error) {
-      if (!database.isExclusive && !hasEnded(error)) await sleep(lease_ms / 2);
+      if (!hasEnded(error)) isUncertain = true;
       throw error;
+    } finally {
+      running.delete(run);
     }
   };
 
@@ -191,7 +275,7 @@ export function createFence(options: FenceOptions): Fence {
       if (signal.aborted) return;
       try {
         await giveSign();
-        await confirm();
+        await isNewest();
       } catch (error) {
         if (error instanceof Superseded) return;
         log.warn({ err: error }, `no sign of life could be given for ${what}: ${messageOf(error)}`);
@@ -331,8 +415,7 @@ export function createFence(options: FenceOptions): Fence {
         inner.rows<T>(sql, params, statement),
       bytes: (sql, format, params, statement) => inner.bytes(sql, format, params, statement),
       async insert(table, lines, statement, format) {
-        const guarded = { ...statement, guard: guard() };
-        await writing(() => inner.insert(table, lines, guarded, format));
+        await writing(() => inner.insert(table, lines, { ...statement, guard: guard() }, format));
       },
       async remove(table, condition, params, statement) {
         await confirm();
@@ -354,6 +437,10 @@ export function createFence(options: FenceOptions): Fence {
       isHeld = false;
       notReadyReason = `${what} are released to the next writer`;
       options.onEpoch?.(0);
+      if (isUncertain || performance.now() < quietFrom) {
+        log.warn(`the next writer has to wait ${lease_ms} ms: statements on ${what} may still run`);
+        return;
+      }
       try {
         beat += 1;
         await writeWriter(database, target, row(true));

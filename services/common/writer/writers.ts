@@ -16,6 +16,9 @@ export interface WriterRow {
 
 const ledger = 'writer_migrations';
 
+/** A sign of life that waits behind slow reads may come after the lease. */
+const urgent = { priority: 'write', isUrgent: true } as const;
+
 /** Tables that stay when a service's other tables are replaced. */
 export const isWriterTable = (name: string): boolean => ['writers', ledger].includes(name);
 
@@ -38,7 +41,7 @@ export function readWriters(database: Database, target: Target, scope: string): 
      GROUP BY w.scope, w.epoch, w.id
      ORDER BY epoch`,
     { scope },
-    { name: 'writers.read', priority: 'write' },
+    { name: 'writers.read', ...urgent },
   );
 }
 
@@ -47,7 +50,7 @@ export async function readEpoch(database: Database, target: Target, scope: strin
   const [row] = await database.rows<{ epoch: number }>(
     `SELECT max(w.epoch) AS epoch FROM ${writersOf(target)} AS w WHERE w.scope = {scope:String}`,
     { scope },
-    { name: 'writers.epoch', priority: 'write' },
+    { name: 'writers.epoch', ...urgent },
   );
   return row?.epoch ?? 0;
 }
@@ -67,6 +70,6 @@ export async function writeWriter(database: Database, target: Target, row: Write
   await database.insert(
     `${writersOf(target)} (scope, epoch, id, beat, lease_ms, is_released, host)`,
     JSON.stringify(row),
-    { name: 'writers.write', priority: 'write' },
+    { name: 'writers.write', ...urgent },
   );
 }

@@ -1,4 +1,5 @@
 import { status } from '@grpc/grpc-js';
+import { createShares } from '../../common/shares.js';
 import { ProblemError } from '../errors.js';
 
 /** Lets requests begin that have to ask a service, so many at once. */
@@ -16,32 +17,19 @@ export interface Admission {
 export const retryAfter_s = 1;
 
 /**
- * Bounds the requests in progress. While there is room everybody may begin. When there is none, a client may that has less than
- * its share of them, so that one who fills the process keeps nobody else out; for those there is as much room again.
+ * Bounds the requests in progress; when there are too many each client gets its share.
  *
  * @param most how many requests are in progress at once.
  * @param onRefuse called with each one that is refused.
  */
 export function createAdmission(most: number, onRefuse: () => void): Admission {
-  const inProgress = new Map<string, number>();
-  let total = 0;
+  const shares = createShares(most);
   return {
     begin(client) {
-      const own = inProgress.get(client) ?? 0;
-      const clients = inProgress.size + (own === 0 ? 1 : 0);
-      const share = Math.max(1, Math.floor(most / clients));
-      if (total >= most && (own >= share || total >= 2 * most)) {
-        onRefuse();
-        throw tooBusy;
-      }
-      inProgress.set(client, own + 1);
-      total += 1;
-      return () => {
-        const left = (inProgress.get(client) ?? 1) - 1;
-        if (left === 0) inProgress.delete(client);
-        else inProgress.set(client, left);
-        total -= 1;
-      };
+      const end = shares.take(client);
+      if (end !== undefined) return end;
+      onRefuse();
+      throw tooBusy;
     },
   };
 }

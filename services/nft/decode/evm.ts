@@ -1,6 +1,7 @@
 import { keyOfHexDigits } from '../../common/chain/address.js';
 import { attributeOf, isObject, type TxEvent } from '../../common/chain/events.js';
 import { messageOf } from '../../common/errors.js';
+import { parseInnerJson } from '../../common/json-bound.js';
 import type { TxSink } from './types.js';
 
 /** keccak256 of Transfer(address,address,uint256): ERC-721 and ERC-20. */
@@ -31,7 +32,7 @@ export function decodeEvmEvents(events: readonly TxEvent[], sink: TxSink): void 
 function decodeLog(text: string, sink: TxSink): void {
   let log: unknown;
   try {
-    log = JSON.parse(text);
+    log = parseInnerJson(text);
   } catch (error) {
     sink.problem('evm log', messageOf(error));
     return;

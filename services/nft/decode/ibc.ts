@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { attributeOf, isObject, stringOf, type TxEvent } from '../../common/chain/events.js';
 import { messageOf } from '../../common/errors.js';
+import { parseInnerJson } from '../../common/json-bound.js';
 import type { TxSink } from './types.js';
 
 /**
@@ -21,7 +22,7 @@ export function decodePackets(events: readonly TxEvent[], sink: TxSink): void {
 }
 
 function decodePacket(event: TxEvent, port: string, sink: TxSink): void {
-  const packet: unknown = JSON.parse(attributeOf(event, 'packet_data'));
+  const packet: unknown = parseInnerJson(attributeOf(event, 'packet_data'));
   if (!isObject(packet) || typeof packet['classId'] !== 'string') return;
   const class_id = packet['classId'];
   // What was here before comes back as what it was.
@@ -37,7 +38,7 @@ const ibcName = (path: string): string =>
 
 /** The name in class data: base64 of a JSON object; '' when there is none. */
 function nameIn(classData: string): string {
-  const data: unknown = JSON.parse(Buffer.from(classData, 'base64').toString('utf8') || 'null');
+  const data: unknown = parseInnerJson(Buffer.from(classData, 'base64').toString('utf8') || 'null');
   if (!isObject(data)) return '';
   const info = isObject(data['contract_info']) ? data['contract_info'] : {};
   return (stringOf(data['name']) || stringOf(info['name'])).toWellFormed();

@@ -1,6 +1,7 @@
 import { type AccountKey, keyOfHexDigits } from '../../common/chain/address.js';
 import { attributeOf, isObject, stringOf, type TxEvent } from '../../common/chain/events.js';
 import { messageOf } from '../../common/errors.js';
+import { parseInnerJson } from '../../common/json-bound.js';
 import type { Happening, TxSink } from './types.js';
 
 /** A mint whose uri is said by a later event of the same tx. */
@@ -70,7 +71,7 @@ export function decodeMoveEvents(events: readonly TxEvent[], sink: TxSink): void
     const read = Object.hasOwn(readers, tag) ? readers[tag] : undefined;
     if (read === undefined) continue;
     try {
-      const data: unknown = JSON.parse(attributeOf(event, 'data'));
+      const data: unknown = parseInnerJson(attributeOf(event, 'data'));
       if (isObject(data)) read(data, state, sink);
     } catch (error) {
       sink.problem(tag, messageOf(error));

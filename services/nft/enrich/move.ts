@@ -1,6 +1,7 @@
 import { type AccountKey, parseAccount } from '../../common/chain/address.js';
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import { isObject, stringOf } from '../../common/chain/events.js';
+import { parseInnerJson } from '../../common/json-bound.js';
 import { inParallel, type Outcome, read } from './outcome.js';
 import { type AskRest, createAskRest, questionsAtOnce } from './rest.js';
 import type { DetailSource } from './source.js';
@@ -26,7 +27,7 @@ async function askResource(
 
 function dataOf({ resource }: Record<string, unknown>): Record<string, unknown> | undefined {
   try {
-    const parsed: unknown = JSON.parse(isObject(resource) ? stringOf(resource['move_resource']) : '');
+    const parsed: unknown = parseInnerJson(isObject(resource) ? stringOf(resource['move_resource']) : '');
     return isObject(parsed) && isObject(parsed['data']) ? parsed['data'] : undefined;
   } catch {
     return undefined;

@@ -144,6 +144,8 @@ export function createNftStore(options: StoreOptions): NftStore {
 
   /** Makes a cut. @returns it, and the last block that counts, at or below a height. */
   const startCut = async (height: number): Promise<{ readonly to: Cursor; readonly cut: Cut }> => {
+    // What failed before takes no effect after this.
+    await database.confirm();
     const [last, newest] = [await readCut(cuts, 'write'), await readCursor(database, tables)];
     const target = Math.min(height, cutTarget(last, newest.height) ?? height);
     const to = target >= newest.height ? newest : await readCursor(database, tables, target);

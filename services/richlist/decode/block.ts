@@ -1,7 +1,8 @@
 import { messageOf } from '../../common/errors.js';
 import type { BlockMaterial, RawBlock } from '../../common/gen/indexer/block/v1/block.js';
+import { parseInnerJson } from '../../common/json-bound.js';
 import type { DecodeProblem } from '../../common/problem-log.js';
-import { addLog, type Deltas, transferTopic } from './transfers.js';
+import { addLog, type Deltas, type Log, transferTopic } from './transfers.js';
 
 /** What a block does to balances. */
 export interface DecodedBlock {
@@ -83,9 +84,9 @@ function readEvents(
 /** One bad log must not take the others of its tx with it. */
 function readLog(text: string, deltas: Deltas): DecodeProblem | undefined {
   try {
-    const log = JSON.parse(text);
+    const log = parseInnerJson(text) as Log | null;
     const reason = addLog(deltas, log);
-    return reason === undefined ? undefined : { source: String(log.address), reason };
+    return reason === undefined ? undefined : { source: String(log?.address), reason };
   } catch (error) {
     return { source: 'a log', reason: messageOf(error).slice(0, 200) };
   }

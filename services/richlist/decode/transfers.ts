@@ -10,7 +10,7 @@ const nobody = '0'.repeat(40);
 export type Deltas = Map<string, Map<AccountKey, bigint>>;
 
 /** A log as it stands in the attribute `log` of an `evm` event. */
-interface Log {
+export interface Log {
   readonly address?: unknown;
   readonly topics?: unknown;
   readonly data?: unknown;

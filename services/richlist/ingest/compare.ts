@@ -1,9 +1,8 @@
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import { fetchEvmHeight } from '../../common/chain/evm.js';
 import type { Log } from '../../common/log.js';
-import { createLru } from '../../common/lru.js';
 import type { Metrics } from '../../common/metrics.js';
-import { type BalanceAnswer, type BalanceQuestion, fetchBalances } from '../node/erc20.js';
+import { type BalanceAnswer, type BalanceQuestion, createBalances } from '../node/erc20.js';
 import { type Holding, holdingKey } from '../store/balance.js';
 import type { Compared } from '../store/heal.js';
 import type { RichlistStore } from '../store/store.js';
@@ -24,9 +23,6 @@ export interface Outcome {
   readonly gone: number;
 }
 
-/** A token whose contract kept the node from answering is left alone for so long, in milliseconds. */
-const muted_ms = 600_000;
-
 /**
  * Makes a function that compares holdings with the node, at the height that both have, and
  * sets those right that differ.
@@ -36,13 +32,10 @@ export function createComparison(
 ): (holdings: readonly Holding[]) => Promise<Outcome> {
   const { config, store, jsonRpc, log, metrics, signal } = options;
   const [isFirstDrift, isFirstUnreadable] = [createOnce(), createOnce()];
-  const muted = createLru<string, true>(10_000, { ttl: muted_ms });
-  const ask = (questions: readonly BalanceQuestion[]): Promise<BalanceAnswer[]> =>
-    fetchBalances(jsonRpc, questions, config.BALANCE_BATCH, signal);
+  const { ask, isGivenUp } = createBalances({ jsonRpc, most: config.BALANCE_BATCH, log, signal });
 
   const tellUnreadable = ({ token, height }: BalanceQuestion, answer: BalanceAnswer | undefined): void => {
     metrics.problems.inc({ service: 'richlist', kind: 'balance' });
-    if (answer === 'unanswered') muted.set(token, true);
     if (isFirstUnreadable(token))
       log.warn(
         { token: `0x${token}`, height, answer },
@@ -71,7 +64,7 @@ export function createComparison(
     if (differing.length === 0) return outcome;
     // A wrong answer must not become a wrong row: only what is said twice is believed.
     const said = new Map(
-      readable(differing, await ask(differing)).map((again) => [
+      readable(differing, await ask(differing, true)).map((again) => [
         holdingKey(again.token, again.account),
         again.amount,
       ]),
@@ -91,10 +84,14 @@ export function createComparison(
   };
 
   return async (holdings) => {
-    const asked = holdings.filter(({ token }) => !muted.has(token));
     let [told, gone] = [0, 0];
-    for (let from = 0; from < asked.length && !signal.aborted; from += config.BALANCE_BATCH) {
-      const outcome = await compareSome(asked.slice(from, from + config.BALANCE_BATCH));
+    let left = holdings;
+    while (!signal.aborted) {
+      // A token may have been given up since the batch before.
+      left = left.filter(({ token }) => !isGivenUp(token));
+      if (left.length === 0) break;
+      const outcome = await compareSome(left.slice(0, config.BALANCE_BATCH));
+      left = left.slice(config.BALANCE_BATCH);
       told += outcome.told;
       gone += outcome.gone;
     }

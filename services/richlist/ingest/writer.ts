@@ -3,8 +3,9 @@ import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { RichlistConfig } from '../config.js';
-import { fetchBalances } from '../node/erc20.js';
-import { openSeed, type SeedProgress } from '../node/seed.js';
+import { createBalances } from '../node/erc20.js';
+import { openSeed, type Seed, type SeedBalance, type SeedProgress } from '../node/seed.js';
+import { EndlessList } from '../node/state.js';
 import type { WriterOptions } from '../open.js';
 import type { Reader } from '../read/reader.js';
 import { readEarlierNames, readEarlierSeed } from './earlier.js';
@@ -40,6 +41,7 @@ export function writerOptions(environment: WriterEnvironment): WriterOptions {
     ...{ rest, log, metrics, signal },
     ...{ patience_ms: namePatience_ms, pause_ms: namePause_ms },
   });
+  const balances = createBalances({ jsonRpc, most: config.BALANCE_BATCH, log, signal });
   const isFirstMisfit = createOnce();
   let told = Number.NEGATIVE_INFINITY;
   const showProgress = ({ height, accounts, balances }: SeedProgress): void =>
@@ -54,6 +56,21 @@ export function writerOptions(environment: WriterEnvironment): WriterOptions {
     told = performance.now();
     log.info({ height, accounts, balances }, 'reading the balances to begin with from the node');
   };
+  /** Why the state to begin with cannot be read. Reading it again for hours would end in the same way. */
+  let endless: EndlessList | undefined;
+  async function* untilEndless(seed: Seed): AsyncGenerator<readonly SeedBalance[], void, undefined> {
+    try {
+      yield* seed.balances();
+    } catch (error) {
+      if (error instanceof EndlessList) {
+        endless = error;
+        const reason = `nothing is indexed until this service starts again with another node: ${error.message}`;
+        log.fatal({ err: error }, reason);
+        environment.onSeeding(reason);
+      }
+      throw error;
+    }
+  }
   return {
     log,
     // Every service has a `write blocks`: the points of this one carry its name.
@@ -61,15 +78,17 @@ export function writerOptions(environment: WriterEnvironment): WriterOptions {
     openSeed: async (height) => {
       const known = await readEarlierSeed(earlier(), height);
       if (known !== undefined) return known;
+      if (endless !== undefined) throw endless;
       // The first balances may be long in coming.
       showProgress({ height, accounts: 0, balances: 0 });
-      return openSeed({ ...seeding, rest, jsonRpc, log, metrics, signal, onProgress }, height);
+      const seed = await openSeed({ ...seeding, rest, jsonRpc, log, metrics, signal, onProgress }, height);
+      return { height: seed.height, balances: () => untilEndless(seed) };
     },
     onSeeded: () => environment.onSeeding(''),
     earlierHeals: createEarlierHeals(earlier),
     askBalances: async (questions) => {
       try {
-        return await fetchBalances(jsonRpc, questions, config.BALANCE_BATCH, signal);
+        return await balances.ask(questions);
       } catch (error) {
         signal.throwIfAborted();
         // The logs alone are a beginning; comparing sets right what they do not tell.

@@ -1,5 +1,8 @@
 import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
 import { fetchEvmHeight, hexHeight } from '../../common/chain/evm.js';
+import { messageOf } from '../../common/errors.js';
+import type { Log } from '../../common/log.js';
+import { createLru } from '../../common/lru.js';
 import type { Holding } from '../store/balance.js';
 
 /** Selector of balanceOf(address). */
@@ -27,51 +30,178 @@ interface RpcAnswer {
   readonly error?: { readonly code?: unknown; readonly message?: unknown } | null;
 }
 
-/**
- * Asks for balances, many in one request (a JSON-RPC batch). A request that fails at a node
- * which is there otherwise is made again in halves, and so on down to the question at fault.
- *
- * @param most questions in one request.
- * @returns answers in the order of the questions.
- * @throws NodeError when the node does not answer anything.
- */
-export async function fetchBalances(
-  jsonRpc: Endpoints,
-  questions: readonly BalanceQuestion[],
-  most: number,
-  signal: AbortSignal,
-): Promise<BalanceAnswer[]> {
-  const answers: BalanceAnswer[] = [];
-  for (let from = 0; from < questions.length; from += most)
-    answers.push(...(await askSome(jsonRpc, questions.slice(from, from + most), signal)));
-  return answers;
+/** What balances are asked for with. */
+export interface BalanceOptions {
+  readonly jsonRpc: Endpoints;
+  /** Questions in one request. */
+  readonly most: number;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** How long the balances of one token are asked for at a stretch, once they are asked for apart, in milliseconds. Default: 20 s. */
+  readonly patience_ms?: number;
 }
 
-async function askSome(
-  jsonRpc: Endpoints,
-  questions: readonly BalanceQuestion[],
-  signal: AbortSignal,
-): Promise<BalanceAnswer[]> {
-  const body = JSON.stringify(
-    questions.map(({ token, account, height }, id) => ({
-      jsonrpc: '2.0',
-      id,
-      method: 'eth_call',
-      params: [{ to: `0x${token}`, data: balanceOf + account.padStart(64, '0') }, hexHeight(height)],
-    })),
-  );
-  try {
-    return await jsonRpc.ask({ path: '', body, signal }, (status, text) =>
+/** Asks the node for balances. */
+export interface Balances {
+  /**
+   * Asks many in one request (a JSON-RPC batch). Where a request fails at a node which is there otherwise, each token is
+   * asked for apart, in requests as large as the node answers in time.
+   *
+   * @param evenResting asks also for tokens that rest: they have answered these questions a moment ago.
+   * @returns answers in the order of the questions.
+   * @throws NodeError when the node does not answer anything.
+   */
+  ask(questions: readonly BalanceQuestion[], evenResting?: boolean): Promise<BalanceAnswer[]>;
+  /** Whether a token is not asked for at the moment: then its balances are `unanswered`. */
+  isGivenUp(token: string): boolean;
+}
+
+/** A token of which a single question fails is given up for so long, in milliseconds. */
+const givenUp_ms = 600_000;
+
+/** A token that answers but not in time rests so many times as long as it was asked: it takes a tenth of the time. */
+const restFactor = 9;
+
+/** How long it is remembered that a token needs small requests, in milliseconds. */
+const remembered_ms = 3_600_000;
+
+/** Tokens that are asked for apart at the same time. */
+const tokensAtOnce = 4;
+
+/** Makes what asks for balances. One token, whatever its contract does, holds up the others for seconds at most. */
+export function createBalances(options: BalanceOptions): Balances {
+  const { jsonRpc, most, log, signal, patience_ms = 20_000 } = options;
+  const passedOver = createLru<string, 'given up' | 'rests'>(10_000);
+  /** Questions in one request, for tokens that answer slowly. They are asked for apart from the beginning. */
+  const sizes = createLru<string, number>(10_000, { ttl: remembered_ms });
+
+  const passOver = (token: string, how: 'given up' | 'rests', ttl: number, why: string): void => {
+    log[how === 'rests' ? 'info' : 'warn'](
+      { token: `0x${token}`, seconds: Math.round(ttl / 1_000) },
+      `the balances of a token are not asked for during the next seconds: ${why}`,
+    );
+    passedOver.set(token, how, { ttl });
+  };
+
+  const askOnce = (
+    questions: readonly BalanceQuestion[],
+    onAnswer?: (took_ms: number) => void,
+  ): Promise<BalanceAnswer[]> => {
+    const body = JSON.stringify(
+      questions.map(({ token, account, height }, id) => ({
+        jsonrpc: '2.0',
+        id,
+        method: 'eth_call',
+        params: [{ to: `0x${token}`, data: balanceOf + account.padStart(64, '0') }, hexHeight(height)],
+      })),
+    );
+    return jsonRpc.ask({ path: '', body, signal, onAnswer }, (status, text) =>
       readBalances(questions.length, status, text),
     );
-  } catch (error) {
-    if (!(error instanceof NodeError) || signal.aborted) throw error;
-    await fetchEvmHeight(jsonRpc, signal); // throws where the node is down
-    if (questions.length === 1) return ['unanswered'];
-    const half = questions.length >> 1;
-    const first = await askSome(jsonRpc, questions.slice(0, half), signal);
-    return [...first, ...(await askSome(jsonRpc, questions.slice(half), signal))];
-  }
+  };
+
+  /**
+   * The balances of one token, as far as they come in time. Requests begin small and double while they are quick, since the
+   * large ones cost a whole deadline where they fail.
+   */
+  const askToken = async (token: string, questions: readonly BalanceQuestion[]): Promise<BalanceAnswer[]> => {
+    const answers: BalanceAnswer[] = [];
+    let [size, largest, spent_ms] = [sizes.get(token) ?? 1, most, 0];
+    while (answers.length < questions.length) {
+      if (spent_ms >= patience_ms) {
+        const why = `${answers.length} of ${questions.length} took ${Math.round(spent_ms)} ms`;
+        passOver(token, 'rests', spent_ms * restFactor, why);
+        break;
+      }
+      const some = questions.slice(answers.length, answers.length + size);
+      const began = performance.now();
+      let took_ms = 0;
+      try {
+        for (const answer of await askOnce(some, (ms) => {
+          took_ms = ms;
+        }))
+          answers.push(answer);
+        spent_ms += took_ms;
+        if (took_ms <= patience_ms / 8) size = Math.min(largest, size * 2);
+        else {
+          if (took_ms > patience_ms / 4) size = Math.ceil(some.length / 2);
+          sizes.set(token, size);
+        }
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof NodeError)) throw error;
+        // Throws where the node is down, which says nothing of the token.
+        await fetchEvmHeight(jsonRpc, signal);
+        if (some.length === 1) {
+          passOver(token, 'given up', givenUp_ms, messageOf(error));
+          break;
+        }
+        spent_ms += performance.now() - began;
+        largest = some.length >> 1;
+        size = largest;
+        sizes.set(token, size);
+      }
+    }
+    return answers;
+  };
+
+  /** Asks for each token apart, and puts what is answered into its place. */
+  const askApart = async (
+    questions: readonly BalanceQuestion[],
+    indexes: readonly number[],
+    answers: BalanceAnswer[],
+  ): Promise<void> => {
+    const byToken = new Map<string, number[]>();
+    for (const index of indexes) {
+      const { token } = questions[index] as BalanceQuestion;
+      const own = byToken.get(token);
+      if (own === undefined) byToken.set(token, [index]);
+      else own.push(index);
+    }
+    const left = [...byToken];
+    const worker = async (): Promise<void> => {
+      for (let next = left.pop(); next !== undefined; next = left.pop()) {
+        const [token, own] = next;
+        const some = await askToken(
+          token,
+          own.map((index) => questions[index] as BalanceQuestion),
+        );
+        for (const [n, answer] of some.entries()) answers[own[n] as number] = answer;
+      }
+    };
+    await Promise.all(Array.from({ length: tokensAtOnce }, worker));
+  };
+
+  return {
+    isGivenUp: (token) => passedOver.has(token),
+    async ask(questions, evenResting = false) {
+      const answers = new Array<BalanceAnswer>(questions.length).fill('unanswered');
+      const slow: number[] = [];
+      let left = [...questions.keys()];
+      while (left.length > 0) {
+        // What a token is like may have shown with the request before.
+        left = left.filter((index) => {
+          const { token } = questions[index] as BalanceQuestion;
+          const how = passedOver.get(token);
+          if (how === 'given up' || (how === 'rests' && !evenResting)) return false;
+          if (sizes.has(token)) slow.push(index);
+          return !sizes.has(token);
+        });
+        const some = left.splice(0, most);
+        if (some.length === 0) break;
+        try {
+          const got = await askOnce(some.map((index) => questions[index] as BalanceQuestion));
+          for (const [n, index] of some.entries()) answers[index] = got[n] as BalanceAnswer;
+        } catch (error) {
+          if (!(error instanceof NodeError) || signal.aborted) throw error;
+          await fetchEvmHeight(jsonRpc, signal); // throws where the node is down
+          await askApart(questions, some, answers);
+        }
+      }
+      await askApart(questions, slow, answers);
+      return answers;
+    },
+  };
 }
 
 /** Reads the answer to a batch. @throws NodeError unless it holds one answer to each question. */

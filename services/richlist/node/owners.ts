@@ -1,6 +1,6 @@
 import { type AccountKey, parseAccount } from '../../common/chain/address.js';
 import { type Endpoints, NodeError } from '../../common/chain/endpoints.js';
-import { pagesOf } from './state.js';
+import { mostDenoms, pagesOf } from './state.js';
 
 /*
  * Who holds a denom, by the bank module rather than by account: it also knows holders that the
@@ -16,21 +16,19 @@ export interface DenomOwner {
 const bank = '/cosmos/bank/v1beta1';
 
 /**
- * The denoms that have a supply after a block.
+ * The denoms that have a supply after a block, page by page.
  *
  * @throws StateGone, NodeError; Refused where the node does not have the question.
  */
-export async function fetchDenoms(rest: Endpoints, height: number, signal: AbortSignal): Promise<string[]> {
-  const denoms: string[] = [];
-  for await (const page of pagesOf<{ denom?: unknown } | null>(
-    rest,
-    `${bank}/supply`,
-    'supply',
-    height,
-    signal,
-  ))
-    for (const coin of page) if (typeof coin?.denom === 'string') denoms.push(coin.denom);
-  return denoms;
+export async function* fetchDenoms(
+  rest: Endpoints,
+  height: number,
+  signal: AbortSignal,
+): AsyncGenerator<string[], void, undefined> {
+  const path = `${bank}/supply`;
+  type Coin = { readonly denom?: unknown } | null;
+  for await (const page of pagesOf<Coin>(rest, path, 'supply', height, signal, '', mostDenoms))
+    yield page.flatMap((coin) => (typeof coin?.denom === 'string' ? [coin.denom] : []));
 }
 
 /**
@@ -50,19 +48,16 @@ export async function* fetchOwners(
   const [path, query] = denom.includes('/')
     ? [`${bank}/denom_owners_by_query`, `denom=${name}`]
     : [`${bank}/denom_owners/${name}`, ''];
-  interface Row {
-    readonly address?: unknown;
-    readonly balance?: { readonly amount?: unknown } | null;
-  }
-  for await (const page of pagesOf<Row | null>(rest, path, 'denom_owners', height, signal, query)) {
-    const owners: DenomOwner[] = [];
-    for (const row of page) {
-      const amount = String(row?.balance?.amount);
-      if (typeof row?.address !== 'string' || !/^\d+$/.test(amount))
-        throw new NodeError('not_json', `${path}: an owner cannot be read`);
-      const account = parseAccount(row.address, prefix);
-      if (account?.length === 40) owners.push({ account, amount: BigInt(amount) });
-    }
-    yield owners;
-  }
+  const readOwner = (item: unknown): DenomOwner => {
+    const row = item as {
+      readonly address?: unknown;
+      readonly balance?: { readonly amount?: unknown } | null;
+    } | null;
+    const amount = String(row?.balance?.amount);
+    if (typeof row?.address !== 'string' || !/^\d+$/.test(amount))
+      throw new NodeError('not_json', `${path}: an owner cannot be read`);
+    return { account: parseAccount(row.address, prefix) ?? '', amount: BigInt(amount) };
+  };
+  for await (const page of pagesOf(rest, path, 'denom_owners', height, signal, query, undefined, readOwner))
+    yield page.filter(({ account }) => account.length === 40);
 }

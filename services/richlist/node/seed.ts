@@ -4,11 +4,20 @@ import { fetchEvmHeight } from '../../common/chain/evm.js';
 import { messageOf } from '../../common/errors.js';
 import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
+import { createLru } from '../../common/lru.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { Holding } from '../store/balance.js';
-import { fetchContract } from './denoms.js';
+import { contractInDenom, fetchContract } from './denoms.js';
 import { type DenomOwner, fetchDenoms, fetchOwners } from './owners.js';
-import { fetchAccounts, fetchBankCoins, Refused, StateGone } from './state.js';
+import {
+  type BankCoin,
+  EndlessList,
+  fetchAccounts,
+  fetchBankCoins,
+  mostDenoms,
+  Refused,
+  StateGone,
+} from './state.js';
 
 /** The state that the index begins with. */
 export interface Seed {
@@ -33,6 +42,8 @@ export interface SeedOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly signal: AbortSignal;
+  /** Denoms held by accounts above which holders without an account are not looked for. Default: a million. */
+  readonly denoms_held?: number | undefined;
   /** Told how far the reading is. */
   readonly onProgress?: ((progress: SeedProgress) => void) | undefined;
 }
@@ -45,14 +56,14 @@ export interface SeedProgress {
   readonly balances: number;
 }
 
-/** Asks until the node answers; only the signal and pruned state end it. */
+/** Asks until the node answers; only the signal, pruned state and a list without end end it. */
 async function persist<T>({ log, signal }: SeedOptions, what: string, ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     signal.throwIfAborted();
     try {
       return await ask();
     } catch (error) {
-      if (error instanceof StateGone || !(error instanceof NodeError)) throw error;
+      if (error instanceof EndlessList || !(error instanceof NodeError)) throw error;
       if (attempt % 20 === 5) log.warn({ err: error }, `${what}: ${messageOf(error)}`);
       await sleep(retryDelay(attempt), signal);
     }
@@ -63,7 +74,8 @@ async function persist<T>({ log, signal }: SeedOptions, what: string, ask: () =>
  * The state after the first indexed block, or the latest one where the node no longer has
  * that. Which one it is shows before any balance is given.
  *
- * @throws StateGone from `balances`, when the node prunes the state while it is read: begin anew.
+ * @throws StateGone from `balances`, when the node prunes the state while it is read: begin again.
+ * @throws EndlessList from `balances`, when the node's list of accounts or of what one holds has no end.
  */
 export async function openSeed(options: SeedOptions, first_height: number): Promise<Seed> {
   const height = await persist(options, 'the state to begin with', () => heightToSeed(options, first_height));
@@ -87,11 +99,14 @@ async function heightToSeed(options: SeedOptions, first_height: number): Promise
   }
 }
 
+/** Contracts of denoms that are kept; the others are asked for again. */
+const contractsKept = 100_000;
+
 async function* seedBalances(
   options: SeedOptions,
   height: number,
 ): AsyncGenerator<SeedBalance[], void, undefined> {
-  const { rest, account_prefix, concurrency, log, metrics, signal } = options;
+  const { rest, account_prefix, concurrency, log, metrics, signal, denoms_held = mostDenoms } = options;
   const seen = new Set<AccountKey>();
   let found = 0;
   const told = (balances: SeedBalance[]): SeedBalance[] => {
@@ -99,44 +114,65 @@ async function* seedBalances(
     options.onProgress?.({ height, accounts: seen.size, balances: found });
     return balances;
   };
-  const contracts = new Map<string, string | undefined>();
-  const contractOf = async (denom: string): Promise<string | undefined> => {
-    if (!contracts.has(denom)) {
-      const found = await persist(options, `the contract of ${denom}`, () =>
-        fetchContract(rest, denom, signal),
-      );
-      contracts.set(denom, found);
-      if (found === undefined) {
-        metrics.problems.inc({ service: 'richlist', kind: 'denom' });
-        log.error({ denom }, 'a denom has no contract and is left out of the rich list');
-      }
+  const contracts = createLru<string, { readonly contract: string | undefined }>(contractsKept);
+  const askContract = async (denom: string): Promise<string | undefined> => {
+    const kept = contracts.get(denom);
+    if (kept !== undefined) return kept.contract;
+    const contract = await persist(options, `the contract of ${denom}`, () =>
+      fetchContract(rest, denom, signal),
+    );
+    contracts.set(denom, { contract });
+    if (contract === undefined) {
+      metrics.problems.inc({ service: 'richlist', kind: 'denom' });
+      log.error({ denom }, 'a denom has no contract and is left out of the rich list');
     }
-    return contracts.get(denom);
+    return contract;
   };
+  const contractOf = async (denom: string): Promise<string | undefined> =>
+    contractInDenom(denom) ?? (await askContract(denom));
+  /** Denoms that accounts hold; undefined once they are too many. */
+  let held: Set<string> | undefined = new Set();
   // A page is asked for again from its beginning: what was read of it before is dropped.
   const accounts = fetchAccounts(patient(rest, options), height, account_prefix, signal);
+  const balancesOf = async (account: AccountKey, coins: readonly BankCoin[]): Promise<SeedBalance[]> => {
+    const balances: SeedBalance[] = [];
+    for (const { denom, amount } of coins) {
+      const token = amount === 0n ? undefined : await contractOf(denom);
+      if (token === undefined) continue;
+      balances.push({ token, account, amount, denom });
+      held?.add(denom);
+      if (held !== undefined && held.size > denoms_held) held = undefined;
+    }
+    return balances;
+  };
   for await (const page of accounts) {
     const left = page.filter(({ account }) => !seen.has(account));
     for (const { account } of left) seen.add(account);
     const balances: SeedBalance[] = [];
+    /** What follows the first page of each account: nothing, for nearly all. */
+    const further: { account: AccountKey; pages: AsyncIterable<readonly BankCoin[]> }[] = [];
     const worker = async (): Promise<void> => {
       for (let next = left.pop(); next !== undefined; next = left.pop()) {
         const { account, address } = next;
-        const coins = await persist(options, `the balances of ${address}`, () =>
-          fetchBankCoins(rest, address, height, signal),
-        );
-        for (const { denom, amount } of coins) {
-          const token = amount === 0n ? undefined : await contractOf(denom);
-          if (token !== undefined) balances.push({ token, account, amount, denom });
-        }
+        const pages = fetchBankCoins(patient(rest, options), address, height, signal);
+        const first = await pages.next();
+        if (first.done) continue;
+        for (const balance of await balancesOf(account, first.value)) balances.push(balance);
+        further.push({ account, pages });
       }
     };
     await Promise.all(Array.from({ length: concurrency }, worker));
     // The order of answers is chance; the order of rows is not.
     yield told(balances.sort((a, b) => (a.token + a.account < b.token + b.account ? -1 : 1)));
+    for (const { account, pages } of further)
+      for await (const coins of pages) yield told(await balancesOf(account, coins));
   }
   // The bank also knows holders that have no account: they never signed anything.
-  for (const denom of await denomsOf(options, height, contracts.keys())) {
+  if (held === undefined) {
+    tellUnknown(options, `holders denom by denom: accounts hold more than ${denoms_held} denoms`);
+    return;
+  }
+  for (const denom of await denomsOf(options, height, held)) {
     const listed = new Set<AccountKey>();
     for await (const owners of ownersOf(options, denom, height)) {
       const balances: SeedBalance[] = [];
@@ -154,50 +190,45 @@ async function* seedBalances(
 /** How often a question is asked that the node may not be able to answer, while it answers others. */
 const attemptsAtOptional = 4;
 
-/** Every denom that the bank knows, and those that were seen with accounts. */
-async function denomsOf(options: SeedOptions, height: number, seen: Iterable<string>): Promise<Set<string>> {
-  const denoms = new Set(seen);
-  const { rest, signal } = options;
-  const found = await optional(options, 'the supply of denoms', () =>
-    fetchDenoms(hesitant(rest, options), height, signal),
-  );
-  for (const denom of found ?? []) denoms.add(denom);
+/** The denoms that accounts hold, and those that the bank knows, as far as the node lists them. */
+async function denomsOf(options: SeedOptions, height: number, held: Set<string>): Promise<Set<string>> {
+  const denoms = new Set(held);
+  const pages = fetchDenoms(hesitant(options.rest, options), height, options.signal);
+  for await (const page of asFarAs(options, 'the supply of denoms', pages))
+    for (const denom of page) denoms.add(denom);
   return denoms;
 }
 
-/** The owners of a denom as far as the node tells. */
-async function* ownersOf(
+/** The owners of a denom, as far as the node lists them. */
+function ownersOf(
   options: SeedOptions,
   denom: string,
   height: number,
 ): AsyncGenerator<readonly DenomOwner[], void, undefined> {
   const { rest, account_prefix, signal } = options;
   const pages = fetchOwners(hesitant(rest, options), denom, height, account_prefix, signal);
-  for (;;) {
-    const page = await optional(options, `the owners of ${denom}`, () => pages.next());
-    if (page === undefined || page.done) return;
-    yield page.value;
+  return asFarAs(options, `the owners of ${denom}`, pages);
+}
+
+/** The pages until the node cannot answer, which is said once and counted. */
+async function* asFarAs<T>(
+  options: SeedOptions,
+  what: string,
+  pages: AsyncIterable<T>,
+): AsyncGenerator<T, void, undefined> {
+  try {
+    yield* pages;
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (!(error instanceof Refused) && !(error instanceof NodeError)) throw error;
+    tellUnknown(options, `${what} (${messageOf(error)})`);
   }
 }
 
-/** What the node answers; undefined where it cannot, which is said once and counted. */
-async function optional<T>(
-  { metrics, log, signal }: SeedOptions,
-  what: string,
-  ask: () => Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await ask();
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof Refused) && !(error instanceof NodeError)) throw error;
-    metrics.problems.inc({ service: 'richlist', kind: 'holders_unknown' });
-    // Nothing that a person can change, so no warning: the metric tells it.
-    log.info(
-      `the node does not tell ${what}: holders without an account show once they move (${messageOf(error)})`,
-    );
-    return undefined;
-  }
+/** Nothing that a person can change, so no warning: the metric shows it. */
+function tellUnknown({ metrics, log }: SeedOptions, what: string): void {
+  metrics.problems.inc({ service: 'richlist', kind: 'holders_unknown' });
+  log.info(`holders without an account show once they move, since these are not known: ${what}`);
 }
 
 /** The same endpoints, asking again what fails while the node is down, and a few times what it refuses. */
@@ -210,7 +241,8 @@ function hesitant(rest: Endpoints, options: SeedOptions): Endpoints {
           return await rest.ask(request, read);
         } catch (error) {
           options.signal.throwIfAborted();
-          if (!(error instanceof NodeError) || attempt >= attemptsAtOptional) throw error;
+          if (!(error instanceof NodeError) || error instanceof EndlessList || attempt >= attemptsAtOptional)
+            throw error;
           // Only where it answers others is it this question that it cannot answer.
           await persist(options, 'the node', () => fetchEvmHeight(options.jsonRpc, options.signal));
           await sleep(retryDelay(attempt), options.signal);

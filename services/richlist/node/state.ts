@@ -12,12 +12,26 @@ export interface BankCoin {
 /** Items a page holds. */
 const pageSize = 1_000;
 
+/**
+ * Where a list ends at the latest: a node that always has another page would fill the memory. Somebody with more accounts
+ * than this would wait for days until each of them had been asked for.
+ */
+const [mostItems, mostPages] = [10_000_000, 100_000];
+
+/** Denoms of a chain that are gathered at the most. */
+export const mostDenoms = 1_000_000;
+
 /** gRPC's code for a question that a server does not have. */
 const unimplemented = 12;
 
 /** The node no longer has the state of the height that was asked for. */
 export class StateGone extends TryAgainError {
   override name = 'StateGone';
+}
+
+/** A list has more items or pages than any chain's: asking again gives the same. */
+export class EndlessList extends NodeError {
+  override name = 'EndlessList';
 }
 
 /** The node does not have this question at all. */
@@ -54,18 +68,27 @@ async function askState<T>(
 /** One page of a list: its items, and the key of the next page, empty on the last. */
 type Page<T> = { readonly items: readonly T[]; readonly next: string };
 
-function readPage<T>(answer: unknown, member: string, path: string): Page<T> {
+function readPage<T>(
+  answer: unknown,
+  member: string,
+  path: string,
+  readItem: ((item: unknown) => T) | undefined,
+): Page<T> {
   const items = (answer as Record<string, unknown> | null)?.[member];
   if (!Array.isArray(items)) throw new NodeError('not_json', `${path}: there are no ${member} in the answer`);
   const pagination = (answer as { pagination?: { next_key?: unknown } | null }).pagination;
-  return { items, next: String(pagination?.next_key ?? '') };
+  const read = readItem === undefined ? items : items.map((item) => readItem(item));
+  return { items: read, next: String(pagination?.next_key ?? '') };
 }
 
 /**
- * Every page of a list after a block. Keys that come again, after however many pages, are an error: such a list has no end.
+ * Every page of a list after a block. A list without end is an error: one whose keys come again, after however many pages,
+ * or one that has more items or pages than any chain.
  *
  * @param query what the list takes besides its pages.
- * @throws StateGone, Refused, NodeError
+ * @param most items that it may have.
+ * @param readItem reads an item; what it throws counts against the URL. Default: items are given as they are.
+ * @throws StateGone, Refused, EndlessList, NodeError
  */
 export async function* pagesOf<T>(
   rest: Endpoints,
@@ -74,20 +97,31 @@ export async function* pagesOf<T>(
   height: number,
   signal: AbortSignal,
   query = '',
+  most = mostItems,
+  readItem?: (item: unknown) => T,
 ): AsyncGenerator<readonly T[], void, undefined> {
   let key = '';
+  let [items, pages] = [0, 0];
+  const whose = `the pages of ${path} at ${rest.urls.map((url) => new URL(url).host).join(' or ')}`;
   // One key is kept, of a page that lies further and further back: a circle of any length is found with it.
   let [kept, since, until] = ['', 0, 1];
   const readNew = (answer: unknown): Page<T> => {
-    const page = readPage<T>(answer, member, path);
+    const page = readPage(answer, member, path, readItem);
     if (page.items.length > 0 && page.next !== '' && (page.next === key || page.next === kept))
-      throw new NodeError('error_answer', `${path}: its pages come round again and have no end`);
+      throw new NodeError('error_answer', `${whose} come round again and have no end`);
+    if (items + page.items.length > most || pages >= mostPages)
+      throw new EndlessList(
+        'error_answer',
+        `${whose} have no end: ${items} items on ${pages} of them so far`,
+      );
     return page;
   };
   for (;;) {
-    const pages = `pagination.limit=${pageSize}${key === '' ? '' : `&pagination.key=${encodeURIComponent(key)}`}`;
-    const asked = `${path}?${query === '' ? '' : `${query}&`}${pages}`;
+    const which = `pagination.limit=${pageSize}${key === '' ? '' : `&pagination.key=${encodeURIComponent(key)}`}`;
+    const asked = `${path}?${query === '' ? '' : `${query}&`}${which}`;
     const page: Page<T> = await askState(rest, asked, height, signal, readNew);
+    items += page.items.length;
+    pages += 1;
     yield page.items;
     if (page.next === '' || page.items.length === 0) return;
     key = page.next;
@@ -105,9 +139,9 @@ interface AuthAccount {
 
 /** The address of an account of any kind; undefined when it has none. */
 export function addressOf(account: AuthAccount | null | undefined): string | undefined {
-  if (typeof account?.address === 'string') return account.address;
-  const inner = account?.base_account ?? account?.base_vesting_account;
-  return inner ? addressOf(inner) : undefined;
+  let inner = account;
+  while (inner && typeof inner.address !== 'string') inner = inner.base_account ?? inner.base_vesting_account;
+  return inner?.address as string | undefined;
 }
 
 /**
@@ -134,27 +168,19 @@ export async function* fetchAccounts(
   }
 }
 
-/** Everything that an account holds in the bank module after a block. @throws StateGone, NodeError */
-export async function fetchBankCoins(
+/** Everything that an account holds in the bank module after a block, page by page. @throws StateGone, NodeError */
+export async function* fetchBankCoins(
   rest: Endpoints,
   address: string,
   height: number,
   signal: AbortSignal,
-): Promise<BankCoin[]> {
+): AsyncGenerator<readonly BankCoin[], void, undefined> {
   const path = `/cosmos/bank/v1beta1/balances/${address}`;
-  const coins: BankCoin[] = [];
-  for await (const page of pagesOf<{ denom?: unknown; amount?: unknown } | null>(
-    rest,
-    path,
-    'balances',
-    height,
-    signal,
-  )) {
-    for (const coin of page) {
-      if (typeof coin?.denom !== 'string' || !/^\d+$/.test(String(coin.amount)))
-        throw new NodeError('not_json', `${path}: a balance cannot be read`);
-      coins.push({ denom: coin.denom, amount: BigInt(String(coin.amount)) });
-    }
-  }
-  return coins;
+  const readCoin = (item: unknown): BankCoin => {
+    const coin = item as { readonly denom?: unknown; readonly amount?: unknown } | null;
+    if (typeof coin?.denom !== 'string' || !/^\d+$/.test(String(coin.amount)))
+      throw new NodeError('not_json', `${path}: a balance cannot be read`);
+    return { denom: coin.denom, amount: BigInt(String(coin.amount)) };
+  };
+  yield* pagesOf(rest, path, 'balances', height, signal, '', mostItems, readCoin);
 }

@@ -246,6 +246,8 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
 
   /** Makes a cut. @returns it, and how far the tables count, at or below a height. */
   const startCut = async (height: number): Promise<{ readonly to: Position; readonly cut: Cut }> => {
+    // What failed before takes no effect after this.
+    await database.confirm();
     const [last, newest] = [await readCut(cuts, 'write'), await readPosition(database, tables)];
     const target = Math.min(height, cutTarget(last, newest.height) ?? height);
     const to = target >= newest.height ? newest : await readPosition(database, tables, target);

@@ -1,6 +1,6 @@
 import { NodeError } from '../../common/chain/endpoints.js';
 import { sleep } from '../../common/lifecycle.js';
-import { type EvmRpc, fromQuantity, type RpcAnswer, toQuantity } from './rpc.js';
+import { type EvmRpc, fromHeight, type RpcAnswer, toQuantity } from './rpc.js';
 
 /*
  * Behind one URL there may be several nodes, some of them late or stuck. What belongs together is therefore read at one
@@ -14,22 +14,29 @@ const [mostAttempts, firstWait_ms] = [12, 40];
 const blockMissing =
   /header not found|unknown block|block (\S+ )?(is )?not (found|available)|block ?out ?of ?range|block height is \d+ but requested|height in the future|invalid height|must be less than or equal to the current|missing trie node|state (is )?not available|(failed to load state|version .*) (at height|does not exist)/i;
 
+/** @throws NodeError `behind` for an answer that says that the node does not have a block. */
+export function checkThere(answer: RpcAnswer, what: string): void {
+  if ('failure' in answer && blockMissing.test(answer.failure.message))
+    throw new NodeError('behind', `the node does not have ${what}: ${answer.failure.message.slice(0, 200)}`);
+}
+
 /**
  * Number of the newest block of the node.
  *
  * @param at_least a node that has not reached this block is not believed.
  * @throws NodeError `behind` when no node that was asked has reached it; RpcAnswerError.
  */
-export function fetchHead(rpc: EvmRpc, at_least = 0): Promise<number> {
+export function fetchHead(rpc: EvmRpc, at_least = 0, signal?: AbortSignal): Promise<number> {
+  const method = 'eth_blockNumber';
   return untilThere(async () => {
     const check = (answer: RpcAnswer): void => {
       if ('failure' in answer) return;
-      const height = Number(fromQuantity(answer.result, 'eth_blockNumber'));
+      const height = fromHeight(answer.result, method);
       if (height < at_least)
         throw new NodeError('behind', `the node is at block ${height}, and block ${at_least} is known`);
     };
-    return Number(fromQuantity(await rpc.call('eth_blockNumber', [], { check }), 'eth_blockNumber'));
-  });
+    return fromHeight(await rpc.call(method, [], { check, signal }), method);
+  }, signal);
 }
 
 /**
@@ -43,26 +50,21 @@ export function callAt(
   height: number,
   method: string,
   params: readonly unknown[],
+  signal?: AbortSignal,
 ): Promise<unknown> {
-  const check = (answer: RpcAnswer): void => {
-    if ('failure' in answer && blockMissing.test(answer.failure.message))
-      throw new NodeError(
-        'behind',
-        `the node does not have the state of block ${height}: ${answer.failure.message.slice(0, 200)}`,
-      );
-  };
-  return untilThere(() => rpc.call(method, [...params, toQuantity(height)], { check }));
+  const check = (answer: RpcAnswer): void => checkThere(answer, `the state of block ${height}`);
+  return untilThere(() => rpc.call(method, [...params, toQuantity(height)], { check, signal }), signal);
 }
 
-/** Asks again while the node is behind. */
-async function untilThere<T>(ask: () => Promise<T>): Promise<T> {
+/** Asks again while the node is behind, or does not agree with itself: behind its URL there may be several. */
+export async function untilThere<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await ask();
     } catch (error) {
-      const isBehind = error instanceof NodeError && error.reason === 'behind';
-      if (!isBehind || attempt >= mostAttempts) throw error;
-      await sleep(firstWait_ms * attempt);
+      const mayChange = error instanceof NodeError && /^(behind|contradicts)$/.test(error.reason);
+      if (!mayChange || attempt >= mostAttempts || signal?.aborted) throw error;
+      await sleep(firstWait_ms * attempt, signal);
     }
   }
 }

@@ -52,10 +52,10 @@ export function createScoreContract(options: ContractOptions): ScoreContract {
     return new ContractError('no_contract', `${address}: ${what}`);
   };
 
-  const at = (height: number): ContractState => {
+  const at = (height: number, signal?: AbortSignal): ContractState => {
     const call = async (name: string, args: readonly unknown[]): Promise<unknown[] | undefined> => {
       const data = scoreInterface.encodeFunctionData(name, args);
-      return decodeResult(name, await callAt(rpc, height, 'eth_call', [{ from, to: address, data }]));
+      return decodeResult(name, await callAt(rpc, height, 'eth_call', [{ from, to: address, data }], signal));
     };
 
     /** Reads a function that every kind has. */
@@ -148,7 +148,7 @@ export function createScoreContract(options: ContractOptions): ScoreContract {
 
   const contract: ScoreContract = {
     address,
-    head: (at_least) => fetchHead(rpc, at_least),
+    head: (at_least, signal) => fetchHead(rpc, at_least, signal),
     at,
     initStage: async () => (await newest()).initStage(),
     stage: async (stage) => (await newest()).stage(stage),

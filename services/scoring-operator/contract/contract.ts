@@ -43,9 +43,9 @@ export interface ScoreContract extends Omit<ContractState, 'height'> {
    * @param at_least a node that has not reached this block is not believed.
    * @throws NodeError `behind` when the node has not reached it.
    */
-  head(at_least: number): Promise<number>;
-  /** The state of a block; nothing is asked yet. */
-  at(height: number): ContractState;
+  head(at_least: number, signal?: AbortSignal): Promise<number>;
+  /** The state of a block; nothing is asked yet. @param signal ends every read of it. */
+  at(height: number, signal?: AbortSignal): ContractState;
   /** Gas that an update of these would take. @throws ContractError when it would fail. */
   estimateUpdate(stage: bigint, scores: readonly Score[]): Promise<bigint>;
   estimateFinalize(stage: bigint): Promise<bigint>;

@@ -9,6 +9,7 @@ import { scoreInterface } from './abi.js';
  * - `too_expensive`: the gas price or the fee is above what may be paid.
  * - `no_contract`: there is no scoring contract at the address.
  * - `nonce_taken`: a tx that is not ours took the nonce: somebody else writes with this key.
+ * - `wrong_tx`: a signer that sends by itself named a tx that is not the one it was asked for: nothing counts as sent.
  * - `not_mined`: sent, but not seen in a block for as long as we wait; it may still come.
  * - `refused`: the node or the signer does not take the tx, for another reason.
  * - `aborted`: we stopped; what was sent may still come.
@@ -21,6 +22,7 @@ export type ContractFailure =
   | 'too_expensive'
   | 'no_contract'
   | 'nonce_taken'
+  | 'wrong_tx'
   | 'not_mined'
   | 'refused'
   | 'aborted';

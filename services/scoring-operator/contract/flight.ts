@@ -2,8 +2,8 @@ import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import { broadcast } from './broadcast.js';
 import type { ContractError } from './errors.js';
-import { fetchNonces, findByNonce } from './nonce.js';
-import { fetchReceipt, type RawReceipt } from './receipts.js';
+import { fetchNonces, findByHash, findByNonce, isSameCall } from './nonce.js';
+import { askReceipt, type RawReceipt } from './receipts.js';
 import type { EvmRpc } from './rpc.js';
 import type { TxFields } from './tx.js';
 
@@ -41,6 +41,8 @@ export interface Version {
   tx_hash: string;
   /** undefined where a remote signer keeps it. */
   readonly raw: string | undefined;
+  /** Whether the node has shown that a hash which a remote signer gave is that of this tx. */
+  is_checked?: boolean;
 }
 
 /** A tx on its way. */
@@ -65,6 +67,8 @@ export type Outcome =
   | { readonly kind: 'mined'; readonly receipt: RawReceipt }
   /** Its nonce is used, and not by us. */
   | { readonly kind: 'taken' }
+  /** The signer has named a tx that is not this one. */
+  | { readonly kind: 'wrong'; readonly tx_hash: string }
   /** Not mined for too long. */
   | { readonly kind: 'stuck' };
 
@@ -108,6 +112,8 @@ export async function waitFor(
   let held = is_held;
   for (let looks = 1; ; looks++) {
     try {
+      const wrong = await findWrong(watch, flight);
+      if (wrong !== undefined) return { kind: 'wrong', tx_hash: wrong };
       const receipt = await findReceipt(watch, flight);
       if (receipt !== undefined) return { kind: 'mined', receipt };
       const { mined, height } = await fetchNonces(watch.rpc, watch.account);
@@ -129,9 +135,24 @@ export async function waitFor(
 }
 
 async function findReceipt({ rpc }: Watch, { versions }: Flight): Promise<RawReceipt | undefined> {
-  for (const { tx_hash } of [...versions].reverse()) {
-    const receipt = tx_hash === '' ? undefined : await fetchReceipt(rpc, tx_hash);
+  for (const { tx_hash, raw, is_checked } of [...versions].reverse()) {
+    const isKnown = tx_hash !== '' && (raw !== undefined || is_checked);
+    const receipt = isKnown ? await askReceipt(rpc, tx_hash) : undefined;
     if (receipt !== undefined) return receipt;
+  }
+  return undefined;
+}
+
+/** The hash that a signer gave which sends by itself, where the tx of that hash is not the one that it was asked for. */
+async function findWrong({ rpc, account }: Watch, { versions, fields }: Flight): Promise<string | undefined> {
+  for (const version of versions) {
+    const { tx_hash, raw, is_checked } = version;
+    if (raw !== undefined || tx_hash === '' || is_checked) continue;
+    const found = await findByHash(rpc, tx_hash);
+    if (found === undefined) continue;
+    const isOurs = found.from === account.toLowerCase() && found.nonce === BigInt(fields.nonce);
+    if (!isOurs || !isSameCall(found, fields)) return tx_hash;
+    version.is_checked = true;
   }
   return undefined;
 }
@@ -145,14 +166,14 @@ async function whoseNonce(
   const found = await findByNonce(rpc, account, fields.nonce, after_height, at_least);
   if (found === undefined) return 'nobody';
   if (versions.some(({ tx_hash }) => tx_hash === found.tx_hash)) return 'ours';
-  const unknown = versions.find(({ tx_hash }) => tx_hash === '');
-  const is_same =
-    found.data.toLowerCase() === fields.data.toLowerCase() &&
-    (found.to ?? '').toLowerCase() === (fields.to ?? '').toLowerCase();
-  if (unknown === undefined || !is_same) return 'theirs';
+  // Also where no node knows the hash that a signer gave.
+  const unknown = versions.find(({ raw, is_checked }) => raw === undefined && !is_checked);
+  if (unknown === undefined || !isSameCall(found, fields)) return 'theirs';
+  const before = unknown.tx_hash;
   unknown.tx_hash = found.tx_hash;
+  unknown.is_checked = true;
   await request.onSigned?.({ tx_hash: found.tx_hash, nonce: fields.nonce });
-  await request.onReplaced?.('');
+  await request.onReplaced?.(before);
   return 'ours';
 }
 

@@ -50,9 +50,12 @@ export async function nextNonce(
   }
 }
 
-/** A tx as a block has it. */
+/** A tx as the node has it. */
 export interface FoundTx {
   readonly tx_hash: string;
+  /** Lower case. */
+  readonly from: string;
+  readonly nonce: bigint;
   readonly to: string | undefined;
   readonly data: string;
 }
@@ -84,18 +87,33 @@ export async function findByNonce(
       throw new NodeError('behind', `the node does not have block ${head}, which another request has shown`);
     // Before the first block, or the first that the node keeps.
     if (block === null) return undefined;
-    const found = block.transactions?.find(
-      (tx) =>
-        String(tx['from']).toLowerCase() === account.toLowerCase() &&
-        fromQuantity(tx['nonce'], 'nonce') === BigInt(nonce),
-    );
-    if (found !== undefined) {
-      return {
-        tx_hash: String(found['hash']).toLowerCase(),
-        to: typeof found['to'] === 'string' ? found['to'] : undefined,
-        data: String(found['input'] ?? found['data'] ?? ''),
-      };
-    }
+    const found = block.transactions
+      ?.filter((tx) => String(tx['from']).toLowerCase() === account.toLowerCase())
+      .map(toFoundTx)
+      .find((tx) => tx.nonce === BigInt(nonce));
+    if (found !== undefined) return found;
   }
   return undefined;
 }
+
+/** The tx of a hash, in a block or in the pool; undefined while the node does not know it. @throws NodeError, RpcAnswerError */
+export async function findByHash(rpc: EvmRpc, tx_hash: string): Promise<FoundTx | undefined> {
+  const found = (await rpc.call('eth_getTransactionByHash', [tx_hash])) as Record<string, unknown> | null;
+  return found === null ? undefined : toFoundTx(found);
+}
+
+const toFoundTx = (tx: Readonly<Record<string, unknown>>): FoundTx => ({
+  tx_hash: String(tx['hash']).toLowerCase(),
+  from: String(tx['from']).toLowerCase(),
+  nonce: fromQuantity(tx['nonce'], 'nonce'),
+  to: typeof tx['to'] === 'string' ? tx['to'] : undefined,
+  data: String(tx['input'] ?? tx['data'] ?? ''),
+});
+
+/** Whether a tx calls the same with the same data. */
+export const isSameCall = (
+  found: Pick<FoundTx, 'to' | 'data'>,
+  asked: { readonly to: string | undefined; readonly data: string },
+): boolean =>
+  found.data.toLowerCase() === asked.data.toLowerCase() &&
+  (found.to ?? '').toLowerCase() === (asked.to ?? '').toLowerCase();

@@ -1,7 +1,8 @@
 import { NodeError } from '../../common/chain/endpoints.js';
+import { checkThere, untilThere } from './at-block.js';
 import type { Receipt } from './contract.js';
 import { ContractError, decodeRevert, describeRevert, type Revert } from './errors.js';
-import { type EvmRpc, fromQuantity, RpcAnswerError, toQuantity } from './rpc.js';
+import { type EvmRpc, fromHeight, fromQuantity, type RpcAnswer, RpcAnswerError, toQuantity } from './rpc.js';
 
 /** A receipt as the node has it, before anybody asked why. */
 export interface RawReceipt {
@@ -13,18 +14,57 @@ export interface RawReceipt {
   readonly contract_address: string | undefined;
 }
 
-/** The receipt of a tx; undefined while it is in no block that the node has indexed. @throws NodeError, RpcAnswerError */
-export async function fetchReceipt(rpc: EvmRpc, tx_hash: string): Promise<RawReceipt | undefined> {
-  const receipt = (await rpc.call('eth_getTransactionReceipt', [tx_hash])) as Record<string, unknown> | null;
-  if (receipt === null || typeof receipt['blockNumber'] !== 'string') return undefined;
-  const contract = receipt['contractAddress'];
-  return {
+/**
+ * The receipt of a tx; undefined while it is in no block that the node has indexed. It is believed when the block that it
+ * names has the tx. A node that does not have that block, or has another one there, is asked again.
+ *
+ * @throws NodeError `behind` or `contradicts` when no node that was asked confirms it; RpcAnswerError.
+ */
+export const fetchReceipt = (rpc: EvmRpc, tx_hash: string): Promise<RawReceipt | undefined> =>
+  untilThere(() => askReceipt(rpc, tx_hash));
+
+/** As `fetchReceipt`, asking once: for those who ask again by themselves. */
+export async function askReceipt(rpc: EvmRpc, tx_hash: string): Promise<RawReceipt | undefined> {
+  const said = await rpc.call('eth_getTransactionReceipt', [tx_hash], {
+    check: (answer) => void ('result' in answer && readReceipt(answer.result, tx_hash)),
+  });
+  const found = readReceipt(said, tx_hash);
+  if (found === undefined) return undefined;
+  const { receipt, block_hash } = found;
+  await rpc.call('eth_getBlockByNumber', [toQuantity(receipt.height), false], {
+    check: (answer) => checkBlock(answer, receipt, block_hash),
+  });
+  return receipt;
+}
+
+function readReceipt(
+  said: unknown,
+  tx_hash: string,
+): { readonly receipt: RawReceipt; readonly block_hash: string } | undefined {
+  const fields = said as Record<string, unknown> | null;
+  if (fields === null || typeof fields['blockNumber'] !== 'string') return undefined;
+  const contract = fields['contractAddress'];
+  const receipt = {
     tx_hash,
-    height: Number(fromQuantity(receipt['blockNumber'], 'blockNumber')),
-    is_success: fromQuantity(receipt['status'], 'status') === 1n,
-    gas_used: fromQuantity(receipt['gasUsed'], 'gasUsed'),
+    height: fromHeight(fields['blockNumber'], `the receipt of ${tx_hash}`),
+    is_success: fromQuantity(fields['status'], 'status') === 1n,
+    gas_used: fromQuantity(fields['gasUsed'], 'gasUsed'),
     contract_address: typeof contract === 'string' ? contract : undefined,
   };
+  return { receipt, block_hash: String(fields['blockHash']).toLowerCase() };
+}
+
+/** @throws NodeError unless the answer is the block of a receipt. */
+function checkBlock(answer: RpcAnswer, { tx_hash, height }: RawReceipt, block_hash: string): void {
+  const what = `block ${height}, which the receipt of ${tx_hash} names`;
+  checkThere(answer, what);
+  if ('failure' in answer) return;
+  const block = answer.result as { readonly hash?: unknown; readonly transactions?: unknown } | null;
+  if (block === null) throw new NodeError('behind', `the node does not have ${what}`);
+  const { hash, transactions } = block;
+  const hashes = Array.isArray(transactions) ? transactions.map((one) => String(one).toLowerCase()) : [];
+  if (String(hash).toLowerCase() !== block_hash || !hashes.includes(tx_hash.toLowerCase()))
+    throw new NodeError('contradicts', `the node has another ${what}, or the tx is not in it`);
 }
 
 /** A call as it was in the tx that failed. */
@@ -75,14 +115,18 @@ async function tracedRevert(rpc: EvmRpc, tx_hash: string): Promise<Revert | unde
   }
 }
 
-/** The first error of ours in a call or in those within it: some nodes wrap the tx in a call of their own. */
-function revertIn(call: unknown): Revert | undefined {
-  const { output, error, calls } = (call ?? {}) as { output?: unknown; error?: unknown; calls?: unknown };
-  const own = typeof output === 'string' && error !== undefined ? decodeRevert(output) : undefined;
-  if (own !== undefined || !Array.isArray(calls)) return own;
-  for (const inner of calls) {
-    const found = revertIn(inner);
-    if (found !== undefined) return found;
+/**
+ * The first error of ours in a call or in those within it: some nodes wrap the tx in a call of their own. Any depth: it
+ * does not recurse.
+ */
+function revertIn(top: unknown): Revert | undefined {
+  const waiting = [top];
+  while (waiting.length > 0) {
+    const call = (waiting.pop() ?? {}) as { output?: unknown; error?: unknown; calls?: unknown };
+    const { output, error, calls } = call;
+    const own = typeof output === 'string' && error !== undefined ? decodeRevert(output) : undefined;
+    if (own !== undefined) return own;
+    if (Array.isArray(calls)) for (const inner of calls.toReversed()) waiting.push(inner);
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 import { getAddress } from 'ethers';
 import { rpcBody } from '../../common/chain/evm.js';
 import { readBody } from '../../common/http-body.js';
+import { checkJson } from '../../common/json-bound.js';
 import { ContractError } from './errors.js';
 import { toQuantity } from './rpc.js';
 import type { SignedBytes, Signer } from './signer.js';
@@ -14,7 +15,7 @@ const mostBytes = 4 * 1024 * 1024;
 
 interface Answer {
   readonly result?: unknown;
-  readonly error?: { readonly code?: number; readonly message?: string };
+  readonly error?: { readonly code?: number | undefined; readonly message?: string } | null;
 }
 
 /** What signers that keep the key call the same thing: a node's name first, then clef's own. */
@@ -33,13 +34,17 @@ export async function createRemoteSigner(
   address: string,
   signal?: AbortSignal,
 ): Promise<Signer> {
-  const { endpoint, headers } = withoutCredentials(url);
-  const ask = (method: string, params: readonly unknown[]) => post(endpoint, headers, method, params, signal);
+  const { endpoint, headers, secrets } = withoutCredentials(url);
+  const ask: Ask = async (method, params) => {
+    const { result, error } = await post(endpoint, headers, method, params, signal);
+    if (error === undefined || error === null) return { result };
+    return { error: { code: error.code, message: readable(error.message, secrets) } };
+  };
   const accounts = await listAccounts(ask);
   const wanted =
     address === '' ? accounts[0] : accounts.find((one) => one.toLowerCase() === address.toLowerCase());
   if (wanted === undefined) {
-    const has = accounts.length === 0 ? 'no account' : `only ${accounts.join(', ')}`;
+    const has = accounts.length === 0 ? 'no account' : `only ${accounts.slice(0, 5).join(', ')}`;
     throw new ContractError('refused', `the signer at ${hostOf(endpoint)} has ${has}`);
   }
   return {
@@ -49,14 +54,32 @@ export async function createRemoteSigner(
   };
 }
 
-type Ask = (method: string, params: readonly unknown[]) => Promise<Answer>;
+type Ask = (
+  method: string,
+  params: readonly unknown[],
+) => Promise<{
+  readonly result?: unknown;
+  readonly error?: { readonly code?: number | undefined; readonly message: string };
+}>;
+
+/** How much of a signer's own words is shown. */
+const mostSaid = 300;
+
+/** A signer's own words on one line, cut, and without what only the two of us know, which it may repeat. */
+function readable(message: unknown, secrets: readonly string[]): string {
+  // Cut first to what can matter, so that a long text costs little.
+  let text = String(message ?? '')
+    .slice(0, 10_000)
+    .replaceAll(/\s+/g, ' ');
+  for (const secret of secrets) text = text.replaceAll(secret, '***');
+  return text.slice(0, mostSaid);
+}
 
 async function listAccounts(ask: Ask): Promise<string[]> {
   for (const method of listMethods) {
     const { result, error } = await ask(method, []);
     if (error !== undefined && isUnknownMethod(error)) continue;
-    if (error !== undefined)
-      throw new ContractError('refused', `the signer's ${method}: ${error.message ?? ''}`);
+    if (error !== undefined) throw new ContractError('refused', `the signer's ${method}: ${error.message}`);
     if (!Array.isArray(result)) continue;
     const addresses = result.map((one) =>
       typeof one === 'string' ? one : (one as { address?: string })?.address,
@@ -76,8 +99,7 @@ async function signRemotely(
   for (const method of signMethods) {
     const { result, error } = await ask(method, [fields]);
     if (error !== undefined && isUnknownMethod(error)) continue;
-    if (error !== undefined)
-      throw new ContractError('refused', `the signer's ${method}: ${error.message ?? ''}`);
+    if (error !== undefined) throw new ContractError('refused', `the signer's ${method}: ${error.message}`);
     const raw = typeof result === 'string' ? result : (result as { raw?: unknown } | null)?.raw;
     if (typeof raw !== 'string')
       throw new ContractError('refused', `the signer's ${method}: no raw tx in the answer`);
@@ -87,7 +109,7 @@ async function signRemotely(
   await beforeSending();
   const { result, error } = await ask('eth_sendTransaction', [fields]);
   if (error !== undefined) {
-    throw new ContractError('refused', `the signer's eth_sendTransaction: ${error.message ?? ''}`);
+    throw new ContractError('refused', `the signer's eth_sendTransaction: ${error.message}`);
   }
   if (typeof result !== 'string' || !/^0x[0-9a-f]{64}$/i.test(result)) {
     throw new ContractError('refused', "the signer's eth_sendTransaction: no tx hash in the answer");
@@ -141,10 +163,10 @@ function rpcFields(tx: TxFields): Record<string, string> {
   };
 }
 
-const isUnknownMethod = ({ code, message }: NonNullable<Answer['error']>): boolean =>
+const isUnknownMethod = ({ code, message }: { code?: number | undefined; message: string }): boolean =>
   code === -32601 ||
   code === 4200 ||
-  /not (supported|available|found|exist)|unsupported|does not exist/i.test(message ?? '');
+  /not (supported|available|found|exist)|unsupported|does not exist/i.test(message);
 
 /** One request, never sent twice: the second could be a second tx. */
 async function post(
@@ -165,6 +187,7 @@ async function post(
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
     const body = await readBody((response.body ?? []) as AsyncIterable<Buffer>, mostBytes);
+    checkJson(body, mostBytes);
     const answer = JSON.parse(Buffer.from(body).toString()) as Answer | null;
     if (answer === null || typeof answer !== 'object') throw new Error(`HTTP ${response.status}`);
     return answer;
@@ -179,18 +202,30 @@ export class LostReply extends Error {
   override name = 'LostReply';
 }
 
-/** `user:password@` becomes a header, so that no error of a library can show it. */
-function withoutCredentials(text: string): { endpoint: string; headers: Record<string, string> } {
+/**
+ * `user:password@` becomes a header, so that no error of a library can show it.
+ *
+ * @returns also what nobody else may see of the URL: keys may stand in its path and query, too.
+ */
+function withoutCredentials(text: string): {
+  endpoint: string;
+  headers: Record<string, string>;
+  secrets: string[];
+} {
   const url = new URL(text);
   const { username, password } = url;
+  const secrets = [password, decodeURIComponent(password), `${url.pathname}${url.search}`, url.search];
+  secrets.push(...url.searchParams.values(), ...url.pathname.split('/').filter(({ length }) => length > 8));
   url.username = '';
   url.password = '';
   const headers: Record<string, string> = {};
   if (username !== '' || password !== '') {
     const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-    headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`;
+    const encoded = Buffer.from(pair).toString('base64');
+    headers['authorization'] = `Basic ${encoded}`;
+    secrets.push(encoded);
   }
-  return { endpoint: url.href, headers };
+  return { endpoint: url.href, headers, secrets: secrets.filter(({ length }) => length > 2) };
 }
 
 const hostOf = (endpoint: string): string => new URL(endpoint).host;

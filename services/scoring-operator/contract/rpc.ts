@@ -34,13 +34,15 @@ export interface CallOptions {
   readonly attempts?: number;
   /** Throws a NodeError for an answer that this node should not have given: it then counts against the URL. */
   readonly check?: (answer: RpcAnswer) => void;
+  /** Ends this call, instead of the signal that ends all calls. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** JSON-RPC over the URLs of the rollup. The signal ends what is under way. */
 export function createEvmRpc(jsonRpc: Endpoints, signal?: AbortSignal): EvmRpc {
   return {
-    async call(method, params, { attempts, check } = {}) {
-      const request = { path: '', body: rpcBody(method, params), signal, attempts };
+    async call(method, params, { attempts, check, signal: own = signal } = {}) {
+      const request = { path: '', body: rpcBody(method, params), signal: own, attempts };
       const answer = await jsonRpc.ask(request, (status, body) => {
         const read = readAnswer(method, status, body);
         check?.(read);
@@ -88,6 +90,14 @@ export function fromQuantity(value: unknown, what: string): bigint {
     throw new NodeError('not_json', `${what}: ${JSON.stringify(value)?.slice(0, 80)} is no quantity`);
   }
   return BigInt(value);
+}
+
+/** The number of a block that the node wrote. @throws NodeError for anything else, and for one that no chain can reach */
+export function fromHeight(value: unknown, what: string): number {
+  const height = Number(fromQuantity(value, what));
+  if (!Number.isSafeInteger(height))
+    throw new NodeError('contradicts', `${what}: there is no block ${value}`);
+  return height;
 }
 
 /** EVM chain id of the rollup. @throws NodeError, RpcAnswerError */

@@ -5,7 +5,7 @@ import { encodeFinalize, encodeUpdate, withReason } from './client.js';
 import type { ScoreContract } from './contract.js';
 import { ContractError } from './errors.js';
 import type { TxRequest } from './flight.js';
-import { fetchNonces, findByNonce } from './nonce.js';
+import { fetchNonces, findByHash, findByNonce } from './nonce.js';
 import { explainReceipt, fetchReceipt, type RawReceipt, toReceipt } from './receipts.js';
 import type { EvmRpc } from './rpc.js';
 import type { TxSender } from './tx-sender.js';
@@ -118,7 +118,8 @@ export function createScoreSender(options: ScoreSenderOptions): ScoreSender {
       });
     },
 
-    async settle({ tx_hash, nonce, account }, at_least) {
+    async settle({ tx_hash: noted, nonce, account }, at_least) {
+      const tx_hash = (await isOther(noted, nonce, account)) ? '' : noted;
       const receipt = tx_hash === '' ? undefined : await fetchReceipt(rpc, tx_hash);
       if (receipt !== undefined) return mined(receipt);
       const { mined: used, pooled, height } = await fetchNonces(rpc, account, at_least);
@@ -128,6 +129,14 @@ export function createScoreSender(options: ScoreSenderOptions): ScoreSender {
       return { kind: held ? 'pending' : 'unknown' };
     },
   };
+
+  /** Whether a node knows a tx, and as another one than was written down: a signer may give a wrong hash. */
+  async function isOther(tx_hash: string, nonce: number, account: string): Promise<boolean> {
+    const found = tx_hash === '' ? undefined : await findByHash(rpc, tx_hash);
+    if (found === undefined) return false;
+    const isOurs = found.from === account.toLowerCase() && found.nonce === BigInt(nonce);
+    return !isOurs || found.to?.toLowerCase() !== contract.address.toLowerCase();
+  }
 
   async function isKnown(tx_hash: string): Promise<boolean> {
     return (await rpc.call('eth_getTransactionByHash', [tx_hash])) !== null;

@@ -173,12 +173,13 @@ export function createTxSender(options: TxSenderOptions): TxSender {
   };
 
   /** Sends a flight and waits for it, raising the price when it is too low or stuck. */
-  const fly = async (flight: Flight, deadline: number): Promise<Outcome> => {
+  const fly = async (flight: Flight, deadline: number): Promise<Exclude<Outcome, { kind: 'wrong' }>> => {
     const { what, signal } = flight.request;
     let { price } = flight.fields;
     let is_signed = false;
     for (let raises = 0; ; raises++) {
       const outcome = await attempt(flight, { ...flight.fields, price }, deadline, is_signed);
+      if (outcome.kind === 'wrong') throw await wrongTx(flight, outcome.tx_hash);
       if (outcome.kind === 'mined' || outcome.kind === 'taken') return outcome;
       if (flight.is_out && (Date.now() >= deadline || signal?.aborted)) throw undecided(flight);
       if (raises >= mostRaises)
@@ -293,6 +294,17 @@ export function createTxSender(options: TxSenderOptions): TxSender {
         ? new ContractError('refused', `${request.what}: ${error.message}`)
         : error;
     }
+  };
+
+  /** Nothing that the signer said of the tx counts. */
+  const wrongTx = async ({ request }: Flight, tx_hash: string): Promise<ContractError> => {
+    await request.onReplaced?.(tx_hash);
+    return new ContractError(
+      'wrong_tx',
+      `${request.what}: ${signer.description} says that it sent ${tx_hash}, and that is another tx than it was asked for: it counts as not sent. Look at the signer`,
+      undefined,
+      [tx_hash],
+    );
   };
 
   const undecided = (flight: Flight): ContractError => {

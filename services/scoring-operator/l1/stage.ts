@@ -1,4 +1,5 @@
 import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
+import { parseInnerJson } from '../../common/json-bound.js';
 import { toNanoseconds } from '../../common/time.js';
 
 /** Where the rewards program lives on the L1. */
@@ -59,7 +60,7 @@ export function readModuleStore(status: number, body: string, tag: string): Modu
   const { move_resource } = asObject(answer['resource']);
   const resource =
     typeof move_resource === 'string'
-      ? asObject(parseNodeJson(status, move_resource, tag))
+      ? asObject(parseNodeJson(status, move_resource, tag, parseInnerJson))
       : asObject(move_resource ?? answer);
   const data = asObject(resource['data']);
   const number = (name: string): bigint => {

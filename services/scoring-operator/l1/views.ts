@@ -1,4 +1,5 @@
 import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
+import { parseInnerJson } from '../../common/json-bound.js';
 import { isMissing } from './refusal.js';
 import { asObject, type L1Call, type L1Module } from './stage.js';
 
@@ -59,7 +60,9 @@ export function readView(status: number, text: string, name: string): unknown {
     const message = String(answer['message'] ?? '').slice(0, 1_000);
     throw new NodeError('error_answer', `${name}: HTTP ${status} ${message.slice(0, 200)}`, { message });
   }
-  return typeof data === 'string' && !/^\d+$/.test(data) ? parseNodeJson(status, data, name) : data;
+  return typeof data === 'string' && !/^\d+$/.test(data)
+    ? parseNodeJson(status, data, name, parseInnerJson)
+    : data;
 }
 
 /** Every registered rollup. @throws NodeError */

@@ -4,39 +4,52 @@ import type { ContractStage, ContractState } from '../contract/contract.js';
 const atOnce = 20;
 
 /**
+ * How far back the first stage is looked for: more than the stages of a day in ten years. Without an end, a node that shows
+ * any stage, or an L1 that names a far one, would be asked for ever.
+ */
+const farthestBack = 4_000n;
+
+/**
  * The first stage of a contract that does not say it: the lowest of those that follow one another without a gap up to
  * the newest one.
  *
  * @param highest the newest stage that the contract can have.
+ * @returns undefined where it has none, or begins too far back to be looked for.
  */
 export async function findFirstStage(
   contract: Pick<ContractState, 'stage'>,
   highest: bigint,
 ): Promise<bigint | undefined> {
   let first: bigint | undefined;
-  for (let top = highest; top >= 1n; top -= BigInt(atOnce)) {
-    const wanted = Array.from({ length: atOnce }, (_, index) => top - BigInt(index)).filter((n) => n >= 1n);
+  const lowest = highest > farthestBack ? highest - farthestBack + 1n : 1n;
+  for (let top = highest; top >= lowest; top -= BigInt(atOnce)) {
+    const wanted = Array.from({ length: atOnce }, (_, index) => top - BigInt(index)).filter(
+      (stage) => stage >= lowest,
+    );
     const found = await Promise.all(wanted.map((stage) => contract.stage(stage)));
     for (const [index, stage] of found.entries()) {
       if (stage !== undefined) first = wanted[index];
       else if (first !== undefined) return first;
     }
   }
-  return first;
+  return lowest === 1n ? first : undefined;
 }
 
 /**
  * The stages from one on, up to and with the oldest open one.
  *
  * @param from a stage before which everything is finalized.
+ * @param highest the newest stage that is looked at, `from` at least: one that is finalized although the L1 has not come to
+ *   it is enough to know that something is wrong.
  */
 export async function readStages(
   contract: Pick<ContractState, 'stage'>,
   from: bigint,
+  highest: bigint,
 ): Promise<ContractStage[]> {
   const stages: ContractStage[] = [];
   let next = from;
-  for (;;) {
+  do {
     // Usually the first of them is the last finalized one, and the second is open.
     const wanted = stages.length === 0 ? 2 : atOnce;
     const found = await Promise.all(
@@ -48,5 +61,6 @@ export async function readStages(
       stages.push(stage);
       if (!stage.is_finalized) return stages;
     }
-  }
+  } while (next <= highest);
+  return stages;
 }

@@ -89,13 +89,13 @@ function checkStages({ l1, stages, is_allowed }: Seen): Step {
   if (early !== undefined)
     return alarm(
       'FinalizedTooEarly',
-      `stage ${early.stage} is finalized in the contract, but the L1 is in stage ${l1.stage} until ${utc(l1.stage_end_time)}`,
+      `stage ${early.stage} is finalized in the contract, but the L1 is in stage ${l1.stage} until ${utc(l1.stage_end_time)}: somebody else finalizes it, or the node gives wrong answers`,
     );
   if (openStage(stages) === undefined)
     return alarm(
       'StageMissing',
       stages.length === 0
-        ? 'the contract has no stage: it is no scoring contract, or one of the oldest, whose first stage a person has to tell (start_stage)'
+        ? 'no stage of the contract is found near that of the L1: it is no scoring contract, or one of the oldest, whose first stage a person has to tell (start_stage)'
         : `stage ${stages.at(-1)!.stage} is finalized, and the contract has opened no further one`,
     );
   if (!is_allowed)
@@ -108,7 +108,8 @@ function checkTables({ finalized = [] }: Observation, { stages }: Seen): Step {
   const { stage } = openStage(stages)!;
   const known = finalized.find((one) => one.stage >= stage);
   if (known === undefined) return undefined;
-  const proof = known.tx_hash === '' ? '' : ` by tx ${known.tx_hash} in block ${known.height}`;
+  const block = known.height === 0 ? '' : ` in block ${known.height}`;
+  const proof = known.tx_hash === '' ? '' : ` by tx ${known.tx_hash}${block}`;
   return alarm(
     'FinalizedBefore',
     `the tables say that stage ${known.stage} is finalized${proof}, and the contract says that stage ${stage} is open: the node gives wrong answers, or the rollup was rolled back. If it was, let it be forgotten (weft score --forget-finalized ${known.stage})`,

@@ -45,8 +45,13 @@ export async function observe(eyes: Eyes, signal?: AbortSignal): Promise<Observa
   const receipts = await eyes.store.leastHeight();
   const current = 'error' in l1 ? undefined : l1;
   const indexer = await eyes.index.head(signal).catch((error) => ({ error: messageOf(error) }));
-  const at_least = Math.max(receipts, 'error' in indexer ? 0 : indexer.height);
-  const contract = await lookAtContract(eyes, current, runs, at_least).catch(unreadContract);
+  const indexed = 'error' in indexer ? 0 : indexer.height;
+  const at_least = Math.max(receipts, indexed);
+  // A stage above it is not looked at: whatever the contract says, the L1 has not come to it.
+  const newest = (current?.stage ?? seen.at(-1)?.stage ?? 0n) + 1n;
+  const contract = await lookAtContract(eyes, { current, newest, runs, at_least }, signal).catch(
+    (error: unknown) => unreadContract(error, receipts > indexed ? receipts : undefined),
+  );
   const open = 'error' in contract ? undefined : openStage(contract.stages);
   const wantsWindow = open !== undefined && current !== undefined && isOver(current, open.stage);
   return {
@@ -98,32 +103,44 @@ async function knownRuns({ store, policy, windows }: Eyes): Promise<KnownRun[]> 
   });
 }
 
-function unreadContract(error: unknown): Unread {
-  const isBehind = error instanceof NodeError && error.reason === 'behind';
-  return { error: messageOf(error), ...(isBehind ? { reason: 'NodeBehind' as const } : {}) };
+/** @param receipts block that is waited for because a receipt has named it; undefined for any other. */
+function unreadContract(error: unknown, receipts: number | undefined): Unread {
+  if (!(error instanceof NodeError) || error.reason !== 'behind') return { error: messageOf(error) };
+  const wayOut =
+    receipts === undefined
+      ? ''
+      : `. A receipt has named block ${receipts}: if the rollup is not there yet, let it be forgotten (weft score --forget-height ${receipts})`;
+  return { error: `${error.message}${wayOut}`, reason: 'NodeBehind' };
 }
 
-/** The contract at one block. @param at_least a node that has not reached this block is not believed. */
+/** What a look at the contract goes by. */
+interface ContractLook {
+  readonly current: L1Stage | undefined;
+  /** Newest stage that is looked at. */
+  readonly newest: bigint;
+  readonly runs: readonly KnownRun[];
+  /** A node that has not reached this block is not believed. */
+  readonly at_least: number;
+}
+
+/** The contract at one block. */
 async function lookAtContract(
   { contract: all, account, start_stage }: Eyes,
-  l1: L1Stage | undefined,
-  runs: readonly KnownRun[],
-  at_least: number,
+  { current, newest, runs, at_least }: ContractLook,
+  signal?: AbortSignal,
 ): Promise<Observation['contract']> {
-  const contract = all.at(await all.head(at_least));
+  const contract = all.at(await all.head(at_least, signal), signal);
   const { height } = contract;
   const init_stage = await contract.initStage();
   const first =
-    init_stage ??
-    start_stage ??
-    (l1 === undefined ? undefined : await findFirstStage(contract, l1.stage + 1n));
+    init_stage ?? start_stage ?? (current === undefined ? undefined : await findFirstStage(contract, newest));
   const is_allowed = await contract.isAllowed(account);
   if (first === undefined) return { init_stage, first_stage: first, stages: [], is_allowed, height };
   // What we finalized ourselves need not be looked at again, as long as the contract still says so.
   const done = runs.filter((run) => run.is_finalized && run.stage > first).at(-1)?.stage ?? first;
-  const newest = await readStages(contract, done);
-  const isSame = done === first || newest[0]?.is_finalized === true;
-  const stages = isSame ? newest : await readStages(contract, first);
+  const last = await readStages(contract, done, newest);
+  const isSame = done === first || last[0]?.is_finalized === true;
+  const stages = isSame ? last : await readStages(contract, first, newest);
   return {
     init_stage,
     first_stage: first,

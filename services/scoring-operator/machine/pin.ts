@@ -26,5 +26,5 @@ export async function leastHeight(
 /** The contract at the newest block, at or above the least. @throws NodeError `behind`, and what `leastHeight` throws. */
 export async function newestState(ports: PinPorts, signal?: AbortSignal): Promise<ContractState> {
   const { contract } = ports;
-  return contract.at(await contract.head(await leastHeight(ports, signal)));
+  return contract.at(await contract.head(await leastHeight(ports, signal), signal), signal);
 }

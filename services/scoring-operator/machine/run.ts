@@ -137,6 +137,7 @@ async function act(
 const alarms: Readonly<Partial<Record<ContractFailure, string>>> = {
   too_expensive: 'GasPriceTooHigh',
   no_account: 'NoAccount',
+  wrong_tx: 'WrongTx',
 };
 
 /** What kind of failure of the contract, its node or the signer it was; undefined for any other. */

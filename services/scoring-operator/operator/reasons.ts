@@ -56,6 +56,7 @@ export const reasons = [
   'NoBalance',
   'NoAccount',
   'GasPriceTooHigh',
+  'WrongTx',
   'OtherChain',
   'OtherContractRegistered',
   'OtherVersion',

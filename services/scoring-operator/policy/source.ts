@@ -4,11 +4,11 @@ import { resolve } from 'node:path';
 import { request } from 'undici';
 import { messageOf } from '../../common/errors.js';
 import { BodyTooLarge, readBody } from '../../common/http-body.js';
-import { createDispatcher } from '../../common/http-proxy.js';
+import { createDispatcher, isProxySet } from '../../common/http-proxy.js';
 import { parseCsv } from './csv.js';
 import { ScoringError } from './errors.js';
 import type { Measure } from './facts.js';
-import { isMetadataHost, lookupElsewhere } from './metadata-hosts.js';
+import { isMetadataHost, leadsToMetadata, lookupElsewhere } from './metadata-hosts.js';
 import type { SourceRule } from './policy.js';
 
 /** A source that did not answer, or not well: it may the next time. */
@@ -79,7 +79,8 @@ async function readUrl(rule: SourceRule, signal: AbortSignal): Promise<Bytes> {
     new ScoringError(
       `${nameOf(rule)}: its host is link-local or the metadata service of a cloud, which is never asked`,
     );
-  if (isMetadataHost(new URL(rule.location).hostname)) throw refuse();
+  const { hostname } = new URL(rule.location);
+  if (isMetadataHost(hostname) || (isProxySet() && (await leadsToMetadata(hostname)))) throw refuse();
   const dispatcher = createDispatcher({ connect: { lookup: lookupElsewhere(refuse) } });
   try {
     const headers = { accept: 'text/csv, text/plain;q=0.9, */*;q=0.1' };

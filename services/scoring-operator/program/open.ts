@@ -214,7 +214,10 @@ async function openReadOnly(
   const contract = createScoreContract({ rpc, address: program.contract, from: `0x${'0'.repeat(40)}` });
   const refuse = (): Promise<never> => Promise.reject(new Error('there is no signer: nothing can be sent'));
   return {
-    contract: { ...contract, at: (height) => ({ ...contract.at(height), isAllowed: async () => true }) },
+    contract: {
+      ...contract,
+      at: (height, signal) => ({ ...contract.at(height, signal), isAllowed: async () => true }),
+    },
     sender: { sendScores: refuse, finalize: refuse, settle: refuse },
     chain_id,
     chainIds,

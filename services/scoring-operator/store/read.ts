@@ -1,4 +1,5 @@
 import type { Call, Database } from '../../common/clickhouse/database.js';
+import { UserError } from '../../common/errors.js';
 import type { Score } from '../policy/result.js';
 import type { Check, Finalization, LoggedDecision, Run, RunCounts, SeenStage, StageTx } from './rows.js';
 
@@ -13,7 +14,11 @@ export interface Source {
 /** 64-bit integers come as text: a number would lose digits. */
 type Texts<T> = { readonly [K in keyof T]: T[K] extends bigint ? string : T[K] };
 
-/** The highest version that any row of the program has. */
+/**
+ * The highest version that any row of the program has.
+ *
+ * @throws UserError for one that cannot be counted on from: the rows that follow would not replace those before.
+ */
 export async function readVersion(source: Source): Promise<number> {
   const tables = ['l1_stages', 'runs', 'txs', 'checks', 'decisions', 'measures', 'measured'].map(
     (table) =>
@@ -24,7 +29,12 @@ export async function readVersion(source: Source): Promise<number> {
     'version',
     `SELECT max(version) AS version FROM (${tables.join(' UNION ALL ')})`,
   );
-  return Number(row?.version ?? 0);
+  const version = Number(row?.version ?? 0);
+  if (!Number.isSafeInteger(version))
+    throw new UserError(
+      `rows of the program ${source.program} in ${source.database_name} have the version ${version}, above which no row can be written: the clock of the machine that wrote them was far ahead. Restore the tables from before`,
+    );
+  return version;
 }
 
 /** When stages were, as the L1 said; ascending. */

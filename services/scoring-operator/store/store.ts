@@ -50,6 +50,9 @@ export interface ScoringStore {
   lastDecision(): Promise<LoggedDecision | undefined>;
 }
 
+/** Versions up to here follow the clock, until the year 2112: beyond 2^53 a version more would be the same number. */
+const latestClock = 2 ** 52;
+
 /** Rows of a list in one insert: bounds the memory of it. */
 const rowsAtOnce = 20_000;
 
@@ -71,7 +74,8 @@ export async function openScoringStore(
    * there before, since the clock may go back.
    */
   const nextVersion = (): number => {
-    version = Math.max(version + 1, Date.now() * 1_000 + randomInt(1_000));
+    const byClock = Date.now() * 1_000 + randomInt(1_000);
+    version = Math.max(version + 1, byClock < latestClock ? byClock : 0);
     return version;
   };
   const mutex = createMutex();

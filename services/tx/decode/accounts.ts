@@ -1,5 +1,6 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { isObject, type TxEvent } from '../../common/chain/events.js';
+import { parseInnerJson } from '../../common/json-bound.js';
 import type { NameScanner } from './names.js';
 import type { DecodeOptions } from './types.js';
 
@@ -58,7 +59,7 @@ function topicAddress(topic: unknown): AccountKey | undefined {
 
 function addLog(value: string, accounts: Map<AccountKey, boolean>): boolean {
   try {
-    addLogAccounts(JSON.parse(value), accounts);
+    addLogAccounts(parseInnerJson(value), accounts);
     return true;
   } catch {
     return false;

@@ -1,4 +1,5 @@
 import { type AccountKey, parseAccount } from '../../common/chain/address.js';
+import { parseInnerJson } from '../../common/json-bound.js';
 import type { DecodeOptions } from './types.js';
 
 /** Reads addresses out of texts. */
@@ -102,7 +103,7 @@ function wordPattern({ vm, account_prefix }: DecodeOptions): RegExp {
 function parseJson(text: string): unknown {
   if (!/^\s*["[{]/.test(text)) return undefined;
   try {
-    return JSON.parse(text);
+    return parseInnerJson(text);
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { type AccountKey, keyOfHexDigits } from '../../common/chain/address.js';
 import { isObject, stringOf, type TxEvent } from '../../common/chain/events.js';
+import { parseInnerJson } from '../../common/json-bound.js';
 import type { StoreOwner } from './types.js';
 
 const STORE_CREATED = '0x1::primary_fungible_store::PrimaryStoreCreatedEvent';
@@ -36,7 +37,7 @@ function moveData(events: TxEvent[], type?: string): string[] {
 
 function storeOwner(data: string): StoreOwner | undefined {
   try {
-    const event: unknown = JSON.parse(data);
+    const event: unknown = parseInnerJson(data);
     const store = isObject(event) ? moveAddress(event['store_addr']) : undefined;
     const owner = isObject(event) ? moveAddress(event['owner_addr']) : undefined;
     return store && owner ? { store, owner } : undefined;

@@ -26,6 +26,9 @@ function addFrames(height: number, hash: string, top: unknown, frames: DecodedFr
     const next = waiting.pop();
     if (!next || !isObject(next.call)) continue;
     frames.push(frameOf(height, hash, next.parent_index, index, next.call));
+    // They may be nearly all of a trace of 128 MiB, which need not be held twice.
+    delete next.call['input'];
+    delete next.call['output'];
     const calls = next.call['calls'];
     if (Array.isArray(calls)) {
       for (let child = calls.length - 1; child >= 0; child--) {

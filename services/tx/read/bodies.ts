@@ -36,7 +36,7 @@ export interface Bodies {
    */
   parts(body: LargeBody, call: Call): AsyncGenerator<Buffer, void, undefined>;
   /** Remembers a body that was just written. */
-  put(kind: Kind, sequence: number, body: Buffer): void;
+  put(kind: Kind, sequence: number, body: string | Buffer): void;
 }
 
 export interface BodiesOptions {

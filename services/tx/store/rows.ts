@@ -25,8 +25,7 @@ export interface WrittenBody {
   readonly kind: Kind;
   readonly sequence: number;
   readonly hash: string;
-  /** JSON text in UTF-8. */
-  readonly body: Buffer;
+  readonly body: string;
 }
 
 /** The internal txs of a block. */
@@ -168,7 +167,7 @@ function addItem(
   msg_set: number,
 ): void {
   rows.bodies.add(`${kind}\t${sequence}\t${tsvField(body)}`);
-  rows.written.push({ kind, sequence, hash, body: Buffer.from(body) });
+  rows.written.push({ kind, sequence, hash, body });
   const { named, sent } = accountLists[kind];
   for (const [account, isSender] of accounts) {
     addToList(rows, heads, listKey(named, account), sequence, msg_set);

@@ -142,6 +142,12 @@ export function createTxStore(options: StoreOptions): TxStore {
       newest,
     );
 
+  /** How far the tables are, for good: what failed before takes no effect after this. */
+  const tipForCut = async (): Promise<Tip> => {
+    await database.confirm();
+    return readTip(database, tables);
+  };
+
   /** Cuts the tables to a position, and what memory knows of them. */
   const cutTo = async (to: Position, cut: Cut): Promise<number> => {
     isClean = false;
@@ -245,7 +251,7 @@ export function createTxStore(options: StoreOptions): TxStore {
     },
     recover: () =>
       exclusive(async () => {
-        const tip = await readTip(database, tables);
+        const tip = await tipForCut();
         const found = tip.position;
         const removed = await cutTo(found, startCut(tip));
         options.onRecovered?.(found);
@@ -269,7 +275,7 @@ export function createTxStore(options: StoreOptions): TxStore {
       }),
     unwind: (height) =>
       exclusive(async () => {
-        const tip = await readTip(database, tables);
+        const tip = await tipForCut();
         // One that was begun and not ended may have removed blocks down to its own height.
         const to = await readPosition(database, tables, Math.min(height, tip.cutTo ?? height));
         const cut = startCut(tip);

@@ -22,6 +22,10 @@ export interface Attack {
   readonly drip?: string;
   /** Requests whose path or body contains this get bytes as fast as they take them, for ever. */
   readonly flood?: string;
+  /** Requests whose path or body contains this get a JSON text of 120 MB that is nothing but empty objects. */
+  readonly dense?: string;
+  /** Requests whose path or body contains this get a JSON text of 1.2 MB that is one array within the other. */
+  readonly deep?: string;
 }
 
 /** The contract whose tokens are minted. */
@@ -87,6 +91,8 @@ async function answer(
   const asked = `${path} ${body}`;
   if (attack.drip !== undefined && asked.includes(attack.drip)) return drip(response);
   if (attack.flood !== undefined && asked.includes(attack.flood)) return flood(response);
+  if (attack.dense !== undefined && asked.includes(attack.dense)) return dense(response);
+  if (attack.deep !== undefined && asked.includes(attack.deep)) return deep(response);
   const base = { rpc: upstream.rpc_url, rest: upstream.rest_url, evm: upstream.json_rpc_url }[api] ?? '';
   const answered = await fetch(base + path, {
     method: request.method ?? 'GET',
@@ -113,6 +119,19 @@ function drip(response: ServerResponse): void {
 async function flood(response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json' });
   await write(response, [{ fill: ' ', times: Number.POSITIVE_INFINITY }]);
+}
+
+async function dense(response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  await write(response, ['{"result":[', { fill: '{},', times: 40_000_000 }, '0]}']);
+}
+
+async function deep(response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  await write(response, [
+    { fill: '[', times: 600_000 },
+    { fill: ']', times: 600_000 },
+  ]);
 }
 
 /** A piece of an answer: a text, or one that is repeated; so no large answer is ever made as a whole. */

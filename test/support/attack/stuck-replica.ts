@@ -31,8 +31,8 @@ export function createStuckReplica(anvil: Anvil): StuckReplica {
         return { result: isThere ? found : null };
       }
       const own = params.map((param) => (param === 'latest' || param === 'pending' ? tag : param));
-      const last = own.at(-1);
-      const isLater = typeof last === 'string' && /^0x[0-9a-f]{1,12}$/.test(last) && BigInt(last) > at;
+      const height = method === 'eth_getBlockByNumber' ? own[0] : own.at(-1);
+      const isLater = typeof height === 'string' && /^0x[0-9a-f]{1,12}$/.test(height) && BigInt(height) > at;
       if (isLater && method !== 'eth_sendRawTransaction')
         return method === 'eth_getBlockByNumber'
           ? { result: null }

@@ -10,6 +10,7 @@ import { eventually, nodeEnvironment } from '../block.js';
 import { type ClickHouseServer, serveClickHouse } from '../clickhouse-server.js';
 import { uniquePrefix } from '../database.js';
 import { outputOf } from '../output.js';
+import { type ClickHouseProxy, startClickHouseProxy } from './clickhouse-proxy.js';
 
 /** The services that write tables of the chain. */
 export const writing = ['block', 'tx', 'nft', 'richlist'] as const;
@@ -29,6 +30,8 @@ export interface WriterProcess {
 /** Services in processes of their own, over one ClickHouse server and a chain that grows. */
 export interface WriterWorld {
   readonly prefix: string;
+  /** What stands between the writers and the server. */
+  readonly proxy: ClickHouseProxy;
   /** How far a service is. */
   height(service: Writing): Promise<number>;
   /** Starts one more process that writes a service's tables. */
@@ -54,6 +57,7 @@ export async function startWriterWorld(
   interval_ms: number,
 ): Promise<WriterWorld> {
   const server: ClickHouseServer = await serveClickHouse(database);
+  const proxy = await startClickHouseProxy(server.url);
   const node = await startReplayNode({ recording: 'evm', tip: blocksAhead });
   const prefix = uniquePrefix();
   const blockPort = await freePort();
@@ -66,7 +70,7 @@ export async function startWriterWorld(
         ...process.env,
         ...nodeEnvironment(node, 'evm'),
         NODE_TIMEOUT_MS: '10000',
-        CLICKHOUSE_URL: server.url,
+        CLICKHOUSE_URL: proxy.url,
         CLICKHOUSE_DATABASE: prefix,
         BLOCK_SERVICE_ADDR: `127.0.0.1:${blockPort}`,
         WRITER_LEASE_MS: String(lease_ms),
@@ -116,6 +120,7 @@ export async function startWriterWorld(
   const start = (service: Writing): WriterProcess => run(service, { ROLE: 'ingest' });
   return {
     prefix,
+    proxy,
     height,
     start,
     startAll: () => Object.fromEntries(writing.map((service) => [service, start(service)])) as never,
@@ -139,6 +144,7 @@ export async function startWriterWorld(
       isOver = true;
       await growth;
       await node.close();
+      await proxy.close();
       await server.close();
       return codes;
     },

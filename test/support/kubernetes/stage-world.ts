@@ -18,7 +18,7 @@ import { interval, questFile, start } from '../scoring/recorded-stages.js';
 import { type Kubelet, type RunningPod, startKubelet } from './kubelet.js';
 import { makeNamespace, type TestNamespace } from './namespace.js';
 import { type OperatorProcess, startOperatorProcess } from './operator-process.js';
-import { sampleProgram } from './programs.js';
+import { never, sampleProgram } from './programs.js';
 
 /** How long a stage lasts as the L1 says while it runs: its end no test lives to see. */
 export const longest = 1_000_000;
@@ -29,9 +29,6 @@ rules:
   - {kind: transactions, name: sent, weight: 10}
   - {kind: source, name: quest, file: quest.csv, duplicates: refuse}
 `;
-
-/** The schedule of a CronJob that starts nothing by itself while a test runs. */
-const never = '0 0 29 2 *';
 
 const rfc3339 = (seconds: number): string => new Date(seconds * 1000).toISOString();
 
@@ -163,7 +160,6 @@ export async function startStageWorld(): Promise<StageWorld> {
             indexers: indexers.addresses,
           },
           policy: { configMapRef: { name: 'policy' } },
-          score: { schedule: never },
           finalize: { schedule: never, delayAfterStageEnd: '20s', ...more.finalize },
           ...more.spec,
         }),

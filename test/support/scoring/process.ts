@@ -1,9 +1,16 @@
 import { NodeError } from '../../../services/common/chain/endpoints.js';
 import { createLog } from '../../../services/common/log.js';
 import { createMetrics } from '../../../services/common/metrics.js';
+import { askReceipt, type RawReceipt } from '../../../services/scoring-operator/contract/receipts.js';
+import type { EvmRpc } from '../../../services/scoring-operator/contract/rpc.js';
 import { type Clock, createL1Client } from '../../../services/scoring-operator/l1/client.js';
 import type { L1Node } from '../../../services/scoring-operator/l1/node.js';
-import type { Computed, ScoreSender, SendHooks } from '../../../services/scoring-operator/machine/ports.js';
+import type {
+  Computed,
+  MinedTx,
+  ScoreSender,
+  SendHooks,
+} from '../../../services/scoring-operator/machine/ports.js';
 import type { Machine } from '../../../services/scoring-operator/machine/run.js';
 import type { Score, ScoreList, ScoreWindow } from '../../../services/scoring-operator/policy/result.js';
 import type { SeenStage } from '../../../services/scoring-operator/store/rows.js';
@@ -99,23 +106,44 @@ export function processOver(
     throw new NodeError('behind', 'the node does not have the block');
   };
 
-  const awaitReceipt = async (tx: WorldTx, hooks: SendHooks): Promise<void> => {
-    for (let looks = 0; tx.state === 'pooled'; looks++) {
-      if (looks > 20) throw new Error('no receipt came');
+  /** The rollup's JSON-RPC as far as receipts need it: each call may reach another replica. */
+  const rpc: EvmRpc = {
+    call: (method, [what], { check } = {}) =>
+      readable(() => {
+        const isReceipt = method === 'eth_getTransactionReceipt';
+        const result = isReceipt ? world.receiptOf(String(what)) : world.blockOf(Number(what));
+        check?.({ result });
+        return result;
+      }),
+  };
+  const toMined = ({ tx_hash, height, is_success }: RawReceipt): MinedTx => ({
+    ...{ tx_hash, height, is_success, gas_used: 1n },
+    error: world.txs.get(tx_hash)?.error ?? '',
+  });
+
+  const awaitReceipt = async (tx: WorldTx, hooks: SendHooks): Promise<MinedTx> => {
+    for (let looks = 0; looks <= 40; looks++) {
+      const receipt = await askReceipt(rpc, tx.hash).catch((error: unknown) => {
+        if (error instanceof Killed) throw error;
+      });
+      if (receipt !== undefined) {
+        const mined = toMined(receipt);
+        await hooks.onMined(mined);
+        if (!mined.is_success) throw new Error(mined.error);
+        return mined;
+      }
+      if (tx.state === 'dropped') throw new Error('the tx is gone');
       if (random.oneIn(2)) world.mine();
       await step();
     }
-    if (tx.state === 'dropped') throw new Error('the tx is gone');
-    const is_success = tx.state === 'mined';
-    await hooks.onMined({ tx_hash: tx.hash, height: tx.height, gas_used: 1n, is_success, error: tx.error });
-    if (!is_success) throw new Error(tx.error);
+    throw new Error('no receipt came');
   };
   const send = async (
     stage: bigint,
     nonce: number,
     scores: readonly Score[] | undefined,
     hooks: SendHooks,
-  ): Promise<WorldTx> => {
+  ): Promise<MinedTx> => {
     const hash = `0x${++hashes}`;
     const tx: WorldTx = { hash, nonce, stage, scores, state: 'pooled', error: '', height: 0 };
     const purpose = scores === undefined ? 'finalize' : 'update';
@@ -131,8 +159,7 @@ export function processOver(
     world.broadcast(tx);
     if (once(hardship.lostReplyOneIn)) throw new Error('the reply is lost');
     await step();
-    await awaitReceipt(tx, hooks);
-    return tx;
+    return awaitReceipt(tx, hooks);
   };
   const sender: ScoreSender = {
     async sendScores(stage, scores, hooks) {
@@ -146,19 +173,15 @@ export function processOver(
       const height = await head(await hooks.leastHeight());
       const nonce = await stateAt(height, ({ mined }) => mined);
       await guard(height);
-      const tx = await send(stage, nonce, undefined, hooks);
-      return { tx_hash: tx.hash, height: tx.height, gas_used: 1n, is_success: true, error: '' };
+      return send(stage, nonce, undefined, hooks);
     },
     async settle({ tx_hash, nonce }, at_least = 0) {
+      const receipt = await askReceipt(rpc, tx_hash);
+      if (receipt !== undefined) return { kind: 'mined', tx: toMined(receipt) };
       const height = await head(at_least);
       const tx = world.txs.get(tx_hash);
-      if (tx !== undefined && tx.height > 0 && tx.height <= height) {
-        const is_success = tx.state === 'mined';
-        return {
-          kind: 'mined',
-          tx: { tx_hash, height: tx.height, gas_used: 1n, is_success, error: tx.error },
-        };
-      }
+      // Found by its nonce: its receipt comes with another look.
+      if (tx !== undefined && tx.height > 0 && tx.height <= height) return { kind: 'pending' };
       const mined = await stateAt(height, (state) => state.mined);
       if (tx?.state === 'pooled') {
         if (random.oneIn(2)) world.mine();

@@ -1,3 +1,4 @@
+import { toQuantity } from '../../../services/scoring-operator/contract/rpc.js';
 import type { Rules } from '../../../services/scoring-operator/machine/rules.js';
 import { hashOfScores } from '../../../services/scoring-operator/policy/list.js';
 import type { Score, ScoreList, ScoreWindow } from '../../../services/scoring-operator/policy/result.js';
@@ -47,6 +48,8 @@ export interface L1State {
 
 const blockTime_s = 10;
 
+const blockHash = (height: number): string => `0xb${height}`;
+
 /**
  * An L1, a rollup and a scoring contract without any I/O, with the truth of everything. It watches every tx
  * that takes effect, and throws when one does what must never be done.
@@ -74,6 +77,8 @@ export class World {
   stuck: number[] = [];
   /** Seconds that some replicas of the index are behind the others. */
   indexReplicaLag_s = 0;
+  /** Whether receipts name now and then another block than the one that their tx is in. */
+  areReceiptsWrong = false;
   /** Stages of which rows were lost. */
   readonly lost = new Set<bigint>();
   contractDown = false;
@@ -133,6 +138,27 @@ export class World {
   /** Newest block of whichever replica answers. */
   replica(): number {
     return this.random.pick([this.newest(), ...this.stuck]);
+  }
+
+  /** The receipt of a tx as whichever replica answers has it. */
+  receiptOf(tx_hash: string): Readonly<Record<string, string>> | null {
+    const tx = this.txs.get(tx_hash);
+    if (tx === undefined || tx.height === 0 || tx.height > this.replica()) return null;
+    const lie = this.random.pick([0x7f_ff_ff_ff, 2 ** 60, tx.height + 1, tx.height - 1]);
+    const height = this.areReceiptsWrong && this.random.oneIn(2) ? lie : tx.height;
+    return {
+      blockNumber: toQuantity(BigInt(height)),
+      blockHash: blockHash(tx.height),
+      status: tx.state === 'mined' ? '0x1' : '0x0',
+      gasUsed: '0x1',
+    };
+  }
+
+  /** A block as whichever replica answers has it. */
+  blockOf(height: number): { readonly hash: string; readonly transactions: readonly string[] } | null {
+    if (height > this.replica()) return null;
+    const transactions = [...this.txs.values()].filter((tx) => tx.height === height).map(({ hash }) => hash);
+    return { hash: blockHash(height), transactions };
   }
 
   /** One more replica gets stuck where it is. */
