@@ -52,3 +52,19 @@ export function childOf(parent: AbortSignal): AbortController {
   else parent.addEventListener('abort', () => controller.abort(), { signal: controller.signal });
   return controller;
 }
+
+/**
+ * A signal that is aborted with its parent, or after a time with a TimeoutError.
+ *
+ * Node 20 collects a signal of `AbortSignal.timeout` that is only reached through
+ * `AbortSignal.any`, and then it never fires; here the timer holds it.
+ *
+ * @param parent where there is one; its reason is passed on.
+ */
+export function within(timeout_ms: number, parent?: AbortSignal): AbortSignal {
+  const controller = new AbortController();
+  const end = (): void =>
+    controller.abort(new DOMException(`it took longer than ${timeout_ms} ms`, 'TimeoutError'));
+  setTimeout(end, timeout_ms).unref();
+  return parent === undefined ? controller.signal : AbortSignal.any([parent, controller.signal]);
+}

@@ -4,6 +4,7 @@ import type { Endpoints } from '../../common/chain/endpoints.js';
 import { messageOf } from '../../common/errors.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
+import { within } from '../../common/signal.js';
 import { fetchDenom } from '../node/denoms.js';
 
 /** Asks what tokens are called; those that the node cannot tell now are missing from the answer. */
@@ -33,7 +34,7 @@ export function createNaming(options: NameOptions): NameTokens {
   return async (tokens) => {
     const names = new Map<string, string>();
     if (Date.now() < asksAgainAt) return names;
-    const signal = AbortSignal.any([options.signal, AbortSignal.timeout(patience_ms)]);
+    const signal = within(patience_ms, options.signal);
     setMaxListeners(0, signal); // every request under way listens to it
     const left = [...tokens];
     const worker = async (): Promise<void> => {

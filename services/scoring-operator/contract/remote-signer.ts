@@ -2,6 +2,7 @@ import { getAddress } from 'ethers';
 import { rpcBody } from '../../common/chain/evm.js';
 import { readBody } from '../../common/http-body.js';
 import { checkJson } from '../../common/json-bound.js';
+import { within } from '../../common/signal.js';
 import { ContractError } from './errors.js';
 import { toQuantity } from './rpc.js';
 import type { SignedBytes, Signer } from './signer.js';
@@ -176,7 +177,6 @@ async function post(
   params: readonly unknown[],
   signal: AbortSignal | undefined,
 ): Promise<Answer> {
-  const timeout = AbortSignal.timeout(personTimeout_ms);
   try {
     const response = await fetch(endpoint, {
       method: 'POST',
@@ -184,7 +184,7 @@ async function post(
       body: rpcBody(method, params),
       // Sent on, it would be sent twice, and perhaps to somebody else.
       redirect: 'error',
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      signal: within(personTimeout_ms, signal),
     });
     const body = await readBody((response.body ?? []) as AsyncIterable<Buffer>, mostBytes);
     checkJson(body, mostBytes);

@@ -1,5 +1,6 @@
 import { messageOf } from '../../common/errors.js';
 import { sleep } from '../../common/lifecycle.js';
+import { within } from '../../common/signal.js';
 import {
   checkedProgram,
   checkTables,
@@ -53,7 +54,7 @@ export function createObserver(sight: Sight, onLook: (key: string) => void): Obs
         one.eyes = undefined;
         one.eyes = await openEyes(sight, checked, address, hash);
       }
-      const signal = AbortSignal.any([one.stop.signal, AbortSignal.timeout(patience_ms)]);
+      const signal = within(patience_ms, one.stop.signal);
       return { look: await one.eyes.look(checked.rules, signal), problem: undefined };
     } catch (error) {
       const problem = asProblem(error);

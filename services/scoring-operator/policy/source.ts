@@ -5,6 +5,7 @@ import { request } from 'undici';
 import { messageOf } from '../../common/errors.js';
 import { BodyTooLarge, readBody } from '../../common/http-body.js';
 import { createDispatcher, isProxySet } from '../../common/http-proxy.js';
+import { within } from '../../common/signal.js';
 import { parseCsv } from './csv.js';
 import { ScoringError } from './errors.js';
 import type { Measure } from './facts.js';
@@ -73,7 +74,7 @@ async function readFile(rule: SourceRule): Promise<Bytes> {
 }
 
 async function readUrl(rule: SourceRule, signal: AbortSignal): Promise<Bytes> {
-  const ended = AbortSignal.any([signal, AbortSignal.timeout(rule.timeout_ms)]);
+  const ended = within(rule.timeout_ms, signal);
   const fail = (why: string) => new SourceUnavailable(`${nameOf(rule)}: ${why}`);
   const refuse = () =>
     new ScoringError(
