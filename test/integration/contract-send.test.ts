@@ -494,6 +494,21 @@ describe('sending scores', function () {
       ]);
     });
 
+    it('knows the tx of one that sends by itself in its block, though no node knows its hash yet', async () => {
+      const address = await deployKind(anvil, 'ours', 5n);
+      proxy.meddle = ({ method }) => {
+        if (/signTransaction/.test(method))
+          return { error: { code: -32_601, message: 'the method does not exist' } };
+        return method === 'eth_getTransactionByHash' ? { result: null } : undefined;
+      };
+      const signer = await createRemoteSigner(proxy.url, account);
+      const { sender, contract } = clientOf(proxy.url, address, { ...options, signer });
+      const hooks = recordingHooks();
+      await sender.sendScores(5n, scoresOf(1), hooks);
+      assert.equal((await contract.scores(5n)).length, 1);
+      assert.deepEqual(kindsOf(hooks.told, 1), ['signed', 'signed', 'replaced', 'mined']);
+    });
+
     it('takes no other tx for the one that was asked for', async () => {
       const address = await deployKind(anvil, 'ours', 5n);
       const tx = { chainId: 31_337, nonce: 0, gasLimit: 21_000, gasPrice: 0, type: 0, to: addressOf(1) };

@@ -165,7 +165,12 @@ async function whoseNonce(
 ): Promise<'ours' | 'theirs' | 'nobody'> {
   const found = await findByNonce(rpc, account, fields.nonce, after_height, at_least);
   if (found === undefined) return 'nobody';
-  if (versions.some(({ tx_hash }) => tx_hash === found.tx_hash)) return 'ours';
+  const named = versions.find(({ tx_hash }) => tx_hash === found.tx_hash);
+  if (named !== undefined) {
+    // A node may show a tx in its block before it knows the hash of it.
+    named.is_checked ||= isSameCall(found, fields);
+    return 'ours';
+  }
   // Also where no node knows the hash that a signer gave.
   const unknown = versions.find(({ raw, is_checked }) => raw === undefined && !is_checked);
   if (unknown === undefined || !isSameCall(found, fields)) return 'theirs';

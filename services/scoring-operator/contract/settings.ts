@@ -36,7 +36,7 @@ export const signerSettings = {
   },
   MNEMONIC_FILE: { doc: 'File that holds the words.', default: '', parse: asText },
   SIGNER_URL: {
-    doc: 'JSON-RPC URL of an external signer, such as clef, frame or a hardware wallet behind one of them.',
+    doc: 'JSON-RPC URL of an external signer, such as clef, frame or a hardware wallet behind one of them. One that sends by itself has to keep the nonce that it is given: a tx with another counts as not sent.',
     default: '',
     parse: asSecretUrl,
     secret: true,
