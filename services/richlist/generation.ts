@@ -11,7 +11,6 @@ import { writerOptions } from './ingest/writer.js';
 import { createRichlistIndex } from './open.js';
 import { lookOf } from './read/look.js';
 import type { Reader } from './read/reader.js';
-import { copiedTables } from './store/tables.js';
 
 /** Everything that is opened on one generation of the richlist service's tables. */
 export type RichlistTables = ConsumerTables<Reader>;
@@ -77,10 +76,5 @@ function openRichlistTables(
     hold: (work) => store.hold(work),
     hashes: (from, to) => store.hashes(from, to),
     unwind: (height) => store.unwind(height),
-    // What later blocks have replaced is put right from the changes when the copy is unwound.
-    planCopy: async () => ({
-      tables: copiedTables.map((table) => ({ table, condition: '1', params: {} })),
-      holds: true,
-    }),
   };
 }

@@ -10,7 +10,7 @@ import { type Tables, tablesOf } from './store/tables.js';
 /** What the writer needs besides the tables. */
 export type WriterOptions = Omit<
   StoreOptions,
-  'database' | 'target' | 'onWritten' | 'onRecovered' | 'onUnwind' | 'onCuts'
+  'database' | 'target' | 'onWritten' | 'onRecovered' | 'onUnwind' | 'onRepairs'
 >;
 
 /** The rich list in one database: the same service can have two of them side by side. */
@@ -36,13 +36,12 @@ export async function openRichlistIndex(database: Database, target: Target): Pro
 /** The same before anybody has looked at the tables. */
 export function createRichlistIndex(database: Database, target: Target): RichlistIndex {
   const [tables, head] = [tablesOf(target), createHead()];
-  let store: RichlistStore | undefined;
   return {
     tables,
     head,
-    reader: { database, tables, head, newest: () => store?.newest ?? Number.POSITIVE_INFINITY },
-    openStore: (options, writer = soleWriter(database)) => {
-      store = createRichlistStore({
+    reader: { database, tables, head },
+    openStore: (options, writer = soleWriter(database)) =>
+      createRichlistStore({
         ...options,
         database: writer,
         target,
@@ -55,9 +54,7 @@ export function createRichlistIndex(database: Database, target: Target): Richlis
           if (!isSame) head.cutTo(position);
         },
         onUnwind: (position) => head.cutTo(position),
-        onCuts: head.takeCuts,
-      });
-      return store;
-    },
+        onRepairs: head.takeCuts,
+      }),
   };
 }

@@ -36,7 +36,7 @@ describe('the tables of the rich list', function () {
   this.timeout(60_000);
 
   async function open(): Promise<TestRichlist> {
-    const list = await openTestRichlist(await testDatabase(), uniquePrefix(), { longestStretch: 8 });
+    const list = await openTestRichlist(await testDatabase(), uniquePrefix());
     await list.store.recover();
     return list;
   }
@@ -86,7 +86,7 @@ describe('the tables of the rich list', function () {
     let mending: Promise<void> | undefined;
     const list = await openTestRichlist(await testDatabase(), uniquePrefix(), {
       fault: (point) => {
-        if (point === 'write balances') mending = list.store.mend();
+        if (point === 'write account_balances') mending = list.store.mend();
       },
     });
     await list.store.recover();

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
+import { compareViews } from '../../services/common/writer/views.js';
 import { findToken } from '../../services/richlist/read/denoms.js';
 import type { RichlistStore } from '../../services/richlist/store/store.js';
+import { richlistViews } from '../../services/richlist/store/views.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import type { Random } from '../support/random.js';
 import { checkList, checkPast } from '../support/richlist-checks.js';
@@ -64,7 +66,6 @@ async function open(database: Database, seed: number): Promise<Subject> {
       left -= 1;
     },
     knownCapacity: seed % 2 === 0 ? 6 : 1_000,
-    longestStretch: 4,
   });
   await list.store.recover();
   const model: ModelIndex = { at: new Map(), height: 0 };
@@ -154,6 +155,20 @@ async function heal(subject: Subject): Promise<void> {
     for (const answer of answers) followHeal(model, answer, answer.amount);
 }
 
+/** Views are what their definitions give, whatever has been merged. */
+async function checkViews({ list, random }: Subject): Promise<void> {
+  const { database, tables } = list.index.reader;
+  if (random.oneIn(3)) {
+    const { table } = random.pick(richlistViews.views);
+    const how = random.pick(['', 'CLEANUP']);
+    await database.command(`OPTIMIZE TABLE ${tables.of(table)} FINAL ${how}`, {}, { name: 'test.merge' });
+  }
+  const position = { ...list.store.position };
+  const environment = { of: tables.of, position, name: 'test', atOnce: 1 + random.integer(40) };
+  for await (const differences of compareViews(database, environment, richlistViews))
+    assert.deepEqual(differences, []);
+}
+
 async function check({ list, model, random, blocks }: Subject, walked: number): Promise<void> {
   const { reader } = list.index;
   if (model.height === 0) return;
@@ -186,6 +201,7 @@ describe('the rich list through any history of blocks, heals, rollbacks and kill
         done = `step ${step}: ${action.name}`;
         try {
           await action(subject);
+          await checkViews(subject);
           if (subject.random.oneIn(2)) await check(subject, walkedNow);
         } catch (error) {
           throw new Error(`${done}: ${String(error)}`, { cause: error });

@@ -29,19 +29,15 @@ export function removeRows<Name extends string>(
   return removeFromAll(options, [[table, condition]], params);
 }
 
-/**
- * The same for several tables in their order. One look at all of them: nearly always there is
- * nothing, and a look at each would cost as many statements.
- *
- * @param conditions each table with its condition.
- * @returns how many rows were removed.
- */
-export async function removeFromAll<Name extends string>(
-  { database, tables, name, fault, onRemove }: RemoveOptions<Name>,
-  conditions: readonly (readonly [Name, string])[],
+/** Tables with the condition for their rows that are removed. */
+export type Conditions<Name extends string> = readonly (readonly [table: Name, condition: string])[];
+
+/** Counts the rows of several tables that fulfil conditions: one look, since nearly always there is nothing. */
+export async function countRows<Name extends string>(
+  { database, tables, name }: Pick<RemoveOptions<Name>, 'database' | 'tables' | 'name'>,
+  conditions: Conditions<Name>,
   params: Readonly<Record<string, unknown>>,
-): Promise<number> {
-  const options = { name, priority: 'write' as const };
+): Promise<ReadonlyMap<Name, number>> {
   const found = await database.rows<{ name: Name; n: number }>(
     conditions
       .map(
@@ -49,17 +45,33 @@ export async function removeFromAll<Name extends string>(
       )
       .join(' UNION ALL '),
     params,
-    options,
+    { name, priority: 'write' as const },
   );
-  const counts = new Map(found.map((row) => [row.name, row.n]));
+  return new Map(found.map((row) => [row.name, row.n]));
+}
+
+/**
+ * Removes the rows of several tables that fulfil conditions, in the order of the tables.
+ *
+ * @param counts how many there are, where that is known already.
+ * @returns how many rows were removed.
+ */
+export async function removeFromAll<Name extends string>(
+  options: RemoveOptions<Name>,
+  conditions: Conditions<Name>,
+  params: Readonly<Record<string, unknown>>,
+  counts?: ReadonlyMap<Name, number>,
+): Promise<number> {
+  const { database, tables, name, fault, onRemove } = options;
+  const found = counts ?? (await countRows(options, conditions, params));
   let removed = 0;
   for (const [table, where] of conditions) {
-    const n = counts.get(table) ?? 0;
+    const n = found.get(table) ?? 0;
     if (n === 0) continue;
     await onRemove?.(table);
     await fault(`remove ${table}`);
     // Lightweight: it marks rows, where ALTER TABLE DELETE would write whole parts anew.
-    await database.remove(tables.removable(table), where, params, options);
+    await database.remove(tables.removable(table), where, params, { name, priority: 'write' });
     removed += n;
   }
   return removed;

@@ -35,6 +35,21 @@ export class Superseded extends FatalError {
 
 /** A database as the one writer of tables uses it. */
 export interface FencedDatabase extends Database {
+  /** Number of the next version of rows of views: larger than every one before, of this writer and of earlier ones. */
+  nextVersion(): string;
+  /**
+   * Inserts what a query gives.
+   *
+   * @param table the qualified table.
+   * @param columns those that the query gives, in its order.
+   */
+  insertSelect(
+    table: string,
+    columns: readonly string[],
+    select: string,
+    params: Readonly<Record<string, unknown>>,
+    options: StatementOptions,
+  ): Promise<void>;
   /**
    * Makes sure that everything that was written so far took effect.
    *
@@ -96,11 +111,27 @@ export interface Fence {
   release(): Promise<void>;
 }
 
+/** The version of rows by the writer's epoch, and by how many it has given out; as text, since it may be above 2^53. */
+const versionOf = (epoch: number, count: number): string => String((BigInt(epoch) << 40n) | BigInt(count));
+
+/** The statement that inserts what a query gives, if a condition holds when it starts. */
+function insertSelectSql(table: string, columns: readonly string[], select: string, condition = ''): string {
+  const names = columns.join(', ');
+  return `INSERT INTO ${table} (${names}, epoch) SELECT ${names}, {guard_epoch:UInt64} FROM (${select})${condition === '' ? '' : ` WHERE ${condition}`}`;
+}
+
+/** Writers of this process that have no fence: each writes later versions than those before. */
+let soleWriters = 0;
+
 /** A database whose tables nobody else writes: for programs that make tables of their own. */
 export function soleWriter(database: Database): FencedDatabase {
-  const epoch = 1;
+  const epoch = ++soleWriters;
+  let versions = 0;
   return {
     ...database,
+    nextVersion: () => versionOf(epoch, ++versions),
+    insertSelect: (table, columns, select, params, options) =>
+      database.command(insertSelectSql(table, columns, select), { ...params, guard_epoch: epoch }, options),
     insert: (table, lines, options, format) =>
       database.insert(
         table,
@@ -128,6 +159,8 @@ export function createFence(options: FenceOptions): Fence {
   let isLost: Superseded | undefined;
   let beating: Promise<void> | undefined;
   let notReadyReason = `${what} are not being written yet`;
+  /** Versions given out. */
+  let versions = 0;
   /** Statements that write and have not ended. */
   const running = new Set<Promise<unknown>>();
   /** Whether one has failed in a way that does not tell whether it has ended. */
@@ -428,6 +461,21 @@ export function createFence(options: FenceOptions): Fence {
         );
       },
       confirm,
+      nextVersion() {
+        assertHeld();
+        return versionOf(epoch, ++versions);
+      },
+      // Without a limit of time: what comes late has an earlier version than what is written by then.
+      async insertSelect(table, columns, select, params, statement) {
+        await writing(() => {
+          const { condition } = guard();
+          return inner.command(
+            insertSelectSql(table, columns, select, condition?.sql),
+            { ...params, ...condition?.params, guard_epoch: epoch },
+            statement,
+          );
+        });
+      },
       close: () => inner.close(),
     }),
     async release() {

@@ -110,7 +110,7 @@ function createRound(options: ReconcileOptions): (withDrifting: boolean) => Prom
 
   const pageAfter = (after: Holding, condition: string, params: object): Promise<Holding[]> =>
     database.rows<Holding>(
-      `SELECT DISTINCT token, account FROM ${tables.of('balances')} WHERE (token > {token:String} OR (token = {token:String} AND account > {account:String})) AND ${condition} ORDER BY token, account LIMIT {limit:UInt64}`,
+      `SELECT DISTINCT token, account FROM ${tables.of('account_balances')} WHERE (token > {token:String} OR (token = {token:String} AND account > {account:String})) AND ${condition} ORDER BY token, account LIMIT {limit:UInt64}`,
       { ...after, limit: pageSize, ...params },
       { name: 'richlist.to_compare' },
     );

@@ -3,11 +3,8 @@ import { invalidArgument } from '../../common/errors.js';
 import type { PageRequest, PageResponse } from '../../common/gen/indexer/common/v1/common.js';
 import type { Holder } from '../../common/gen/indexer/richlist/v1/richlist.js';
 import { decodeKey, encodeKey } from '../../common/page/key.js';
-import { largestAmount, shortfallOf } from '../amount.js';
+import { largestAmount, placeOf } from '../amount.js';
 import { servedHeight } from '../store/cursor.js';
-import type { Place } from '../store/stretches.js';
-import { readPlaces } from './places.js';
-import { findOffset, readStretches } from './ranks.js';
 import type { Reader } from './reader.js';
 
 /** A page of holders. */
@@ -16,21 +13,27 @@ export interface HolderPage {
   readonly pagination: PageResponse;
 }
 
-/** Where a page begins, in the direction in which it is read. */
-interface Window {
-  readonly from: (Place & { readonly inclusive: boolean }) | undefined;
+/** Where a holder stands in a list. */
+interface Place {
+  readonly place: bigint;
+  readonly account: string;
+}
+
+/** A part of a list, in the direction in which it is read. */
+interface Part {
+  readonly token: string;
+  /** Right after this place; undefined: from the end of the list that the order begins with. */
+  readonly from: Place | undefined;
+  /** From the smallest amount on. */
   readonly descending: boolean;
   readonly skip: number;
-  /** Read towards the page before: to be turned round. */
-  readonly flipped: boolean;
-  /** Whether it is known what stands before the page, by its offset, or has to be looked at. */
-  readonly before: 'known' | 'unknown';
+  readonly limit: number;
 }
 
 /** A holder of a place. */
-const holderOf = ({ shortfall, account }: Place): Holder => ({
+const holderOf = ({ place, account }: Place): Holder => ({
   account: `0x${account}`,
-  amount: String(shortfallOf(shortfall)),
+  amount: String(placeOf(place)),
 });
 
 /** Lists the holders of a token. @throws RpcError INVALID_ARGUMENT for a key of another list. */
@@ -40,35 +43,44 @@ export async function listHolders(
   page: PageRequest,
   call: Call,
 ): Promise<HolderPage> {
-  const { position } = reader.head;
-  if (servedHeight(position) === 0) return emptyPage;
+  if (servedHeight(reader.head.position) === 0) return emptyPage;
   const list = `holders/${token}`;
-  const upTo = position.last_ord;
-  const isCounted = page.count_total || (page.key === '' && page.offset > 0);
-  const stretches = isCounted ? await readStretches(reader, token, upTo, call) : [];
-  const total = stretches.reduce((sum, { count }) => sum + count, 0);
   const key = page.key === '' ? undefined : decodePlace(list, page.key);
-  const window = key === undefined ? windowAtOffset(page, stretches) : windowAtKey(page, key);
-  const shown = async (place: Window['from'], descending: boolean, skip: number, limit: number) =>
-    readPlaces(reader, { token, from: place, descending, skip, limit, upTo }, call);
-
-  const places =
-    window === undefined ? [] : await shown(window.from, window.descending, window.skip, page.limit + 1);
-  const more = places.length > page.limit;
+  // A page before a key is read from the key on, and turned round.
+  const isFlipped = key?.side === 'before';
+  const descending = page.reverse === isFlipped; // the list's own order is the largest first
+  const [total, places] = await Promise.all([
+    page.count_total ? countHolders(reader, token, call) : 0,
+    readPlaces(
+      reader,
+      { token, from: key?.place, descending, skip: page.offset, limit: page.limit + 1 },
+      call,
+    ),
+  ]);
+  const hasMore = places.length > page.limit;
   places.length = Math.min(places.length, page.limit);
-  if (window?.flipped) places.reverse();
-  // What a key was given beside may have moved away: whether anything is there has to be looked at.
+  if (isFlipped) places.reverse();
   const [first, last] = [places[0], places.at(-1)];
-  const otherEnd = window?.flipped ? last : first;
+  // What a key was given beside may have moved away: whether anything is there has to be looked at.
+  const otherEnd = isFlipped ? last : first;
   const hasOther =
     otherEnd !== undefined &&
-    window !== undefined &&
-    (window.before === 'known'
+    (key === undefined
       ? page.offset > 0
-      : (await shown({ ...otherEnd, inclusive: false }, !window.descending, 0, 1)).length > 0);
-  const [hasNext, hasPrevious] = window?.flipped ? [hasOther, more] : [more, hasOther];
-  const pastEnd = window === undefined && total > 0 ? sentinel(page.reverse) : undefined;
-  const before = hasPrevious ? first : pastEnd;
+      : (
+          await readPlaces(
+            reader,
+            { token, from: otherEnd, descending: !descending, skip: 0, limit: 1 },
+            call,
+          )
+        ).length > 0);
+  const [hasNext, hasPrevious] = isFlipped ? [hasOther, hasMore] : [hasMore, hasOther];
+  const isPastEnd =
+    key === undefined &&
+    page.offset > 0 &&
+    places.length === 0 &&
+    (page.count_total ? total : await countHolders(reader, token, call)) > 0;
+  const before = hasPrevious ? first : isPastEnd ? sentinel(page.reverse) : undefined;
   return {
     holders: places.map(holderOf),
     pagination: {
@@ -85,36 +97,61 @@ const emptyPage: HolderPage = {
 };
 
 /** The place that lies after every holder, in the order that was asked for. */
-const sentinel = (reverse: boolean): Place => ({ shortfall: reverse ? largestAmount : 0n, account: '' });
+const sentinel = (reverse: boolean): Place => ({ place: reverse ? largestAmount : 0n, account: '' });
 
-function windowAtOffset(page: PageRequest, stretches: Parameters<typeof findOffset>[0]): Window | undefined {
-  const descending = !page.reverse; // the list's own order is the largest first
-  const plain = { descending, flipped: false, before: 'known' as const };
-  if (page.offset === 0) return { ...plain, from: undefined, skip: 0 };
-  const start = findOffset(stretches, page.offset, descending);
-  if (start === undefined) return undefined;
-  const from = start.stretch === undefined ? undefined : { ...start.stretch, inclusive: !descending };
-  return { ...plain, from, skip: start.skip };
+/** How many holders a token has: one row. */
+async function countHolders({ database, tables }: Reader, token: string, call: Call): Promise<number> {
+  const [row] = await database.rows<{ n: number }>(
+    `SELECT c.holder_count AS n
+     FROM ${tables.of('holder_counts')} AS c
+     WHERE token = {token:String}
+     ORDER BY c.version DESC
+     LIMIT 1`,
+    { token },
+    { name: 'richlist.holder_count', ...call },
+  );
+  return row?.n ?? 0;
 }
 
-function windowAtKey(page: PageRequest, { side, place }: ReturnType<typeof decodePlace>): Window {
-  const flipped = side === 'before';
-  return {
-    from: { ...place, inclusive: false },
-    descending: page.reverse === flipped,
-    skip: 0,
-    flipped,
-    before: 'unknown',
-  };
+/** Reads a part of a list: the rows in their order, of each place the one that counts. */
+async function readPlaces(
+  { database, tables }: Reader,
+  { token, from, descending, skip, limit }: Part,
+  call: Call,
+): Promise<Place[]> {
+  const [order, beyond] = descending ? ['DESC', '<'] : ['ASC', '>'];
+  // Not as a comparison of tuples: of that the primary key uses the first part only.
+  const after =
+    from === undefined
+      ? ''
+      : `AND (h.place ${beyond} {place:UInt256} OR (h.place = {place:UInt256} AND h.account ${beyond} {account:String}))`;
+  const rows = await database.rows<{ at: string; account: string }>(
+    `SELECT toString(place) AS at, account
+     FROM (
+       SELECT h.place AS place, h.account AS account, h.is_deleted AS is_deleted
+       FROM ${tables.of('holder_list')} AS h
+       WHERE h.token = {token:String} ${after}
+       ORDER BY h.token ${order}, h.place ${order}, h.account ${order}, h.version DESC
+       LIMIT 1 BY h.place, h.account
+     )
+     WHERE is_deleted = 0
+     LIMIT {limit:UInt64} OFFSET {skip:UInt64}`,
+    {
+      ...(from === undefined ? {} : { place: String(from.place), account: from.account }),
+      ...{ token, limit, skip },
+    },
+    { name: 'richlist.places', ...call },
+  );
+  return rows.map(({ at, account }) => ({ place: BigInt(at), account }));
 }
 
-const encodePlace = (list: string, side: 'after' | 'before', { shortfall, account }: Place): string =>
-  encodeKey(list, side, [String(shortfallOf(shortfall)), account]);
+const encodePlace = (list: string, side: 'after' | 'before', { place, account }: Place): string =>
+  encodeKey(list, side, [String(placeOf(place)), account]);
 
 function decodePlace(list: string, key: string) {
   const { side, position } = decodeKey(list, key, 2);
   const [amount = '', account = ''] = position;
   if (!/^\d{1,78}$/.test(amount) || BigInt(amount) > largestAmount || !/^([0-9a-f]{40})?$/.test(account))
     throw invalidArgument(`pagination.key ${JSON.stringify(key.slice(0, 200))} is not a key of this list`);
-  return { side, place: { shortfall: shortfallOf(BigInt(amount)), account } };
+  return { side, place: { place: placeOf(BigInt(amount)), account } };
 }

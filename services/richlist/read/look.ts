@@ -1,17 +1,20 @@
 import type { Database } from '../../common/clickhouse/database.js';
-import { createLook, readWithCuts } from '../../common/look.js';
-import { readHashes, readPosition } from '../store/cursor.js';
-import type { Tables } from '../store/tables.js';
+import { createLook } from '../../common/look.js';
+import { countedRepairs, readHead } from '../../common/writer/head-table.js';
+import { nothing, readHashes } from '../store/cursor.js';
+import { headOf, type Tables } from '../store/tables.js';
 import type { Head } from './head.js';
 
 /** Makes what keeps a head as the tables have it, where another process writes them: one look. */
 export const lookOf = (database: Database, tables: Tables, head: Head): (() => Promise<void>) =>
   createLook({
     head,
-    read: () =>
-      readWithCuts({ database, table: tables.of('cuts'), name: 'richlist.cuts' }, () =>
-        readPosition(database, tables),
-      ),
+    read: async () => {
+      const row = await readHead(database, headOf(tables));
+      return row === undefined
+        ? { position: nothing, cuts: 0 }
+        : { position: row.position, cuts: countedRepairs(row) };
+    },
     hashes: (from, to) => readHashes(database, tables, from, to),
     // A heal that a crash has taken back: balances at past heights are others again.
     hasLost: (before, now) => now.last_ord < before.last_ord,

@@ -7,8 +7,6 @@ export interface Reader {
   readonly database: Database;
   readonly tables: Tables;
   readonly head: Head;
-  /** Number of the last change that may be in the tables; infinite where another process writes them. */
-  readonly newest: () => number;
   /**
    * Where another process writes the tables: takes over how far they are. What was read before
    * is of one chain if no rollback shows then, since the cursor is what a rollback takes first.

@@ -26,7 +26,7 @@ export async function readPosition(
   database: Database,
   tables: Tables,
   height = Number.MAX_SAFE_INTEGER,
-  call: Call = {},
+  call: Call & { readonly priority?: 'read' | 'write' } = {},
 ): Promise<Position> {
   const [position] = await database.rows<Position>(
     `SELECT height, hash, last_ord, seed_height FROM ${tables.of('blocks')} WHERE height <= {height:UInt64} ORDER BY height DESC, last_ord DESC LIMIT 1`,

@@ -39,7 +39,7 @@ export function createKnown(database: Database, tables: Tables, capacity: number
       if (reason === 'evict') isComplete = false;
     },
   });
-  const columns = `token, account, toString(argMax(b.amount, b.ord)) AS amount, max(b.ord) AS ord, argMax(b.height, b.ord) AS height`;
+  const columns = `token, account, toString(argMax(b.amount, b.version)) AS amount, argMax(b.ord, b.version) AS ord, argMax(b.height, b.version) AS height`;
 
   const read = async (keys: readonly HoldingKey[], into: Map<HoldingKey, Balance>): Promise<void> => {
     for (let from = 0; from < keys.length; from += keysAtOnce) {
@@ -48,7 +48,7 @@ export function createKnown(database: Database, tables: Tables, capacity: number
         return tuple([token, account]);
       });
       const rows = await database.rows<Row>(
-        `SELECT ${columns} FROM ${tables.of('balances')} AS b WHERE (token, account) IN {holdings:Array(Tuple(String, String))} GROUP BY token, account`,
+        `SELECT ${columns} FROM ${tables.of('account_balances')} AS b WHERE (token, account) IN {holdings:Array(Tuple(String, String))} GROUP BY token, account HAVING argMax(b.is_deleted, b.version) = 0`,
         { holdings },
         { name: 'richlist.balances', priority: 'write' },
       );
@@ -83,14 +83,14 @@ export function createKnown(database: Database, tables: Tables, capacity: number
       known.clear();
       const options = { name: 'richlist.all_balances', priority: 'write' as const };
       const [count] = await database.rows<{ n: number }>(
-        `SELECT count() AS n FROM ${tables.of('balances')}`,
+        `SELECT count() AS n FROM ${tables.of('account_balances')}`,
         {},
         options,
       );
       isComplete = (count?.n ?? 0) <= capacity;
       if (!isComplete || count?.n === 0) return;
       const rows = await database.rows<Row>(
-        `SELECT ${columns} FROM ${tables.of('balances')} AS b GROUP BY token, account`,
+        `SELECT ${columns} FROM ${tables.of('account_balances')} AS b GROUP BY token, account HAVING argMax(b.is_deleted, b.version) = 0`,
         {},
         options,
       );

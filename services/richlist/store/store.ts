@@ -2,11 +2,12 @@ import { claimChain } from '../../common/claim.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import { splitLines } from '../../common/clickhouse/parts.js';
 import type { Cursor } from '../../common/consume.js';
-import { type Cut, cutTarget, openCut, readCut } from '../../common/cuts.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
 import type { FencedDatabase } from '../../common/writer/fence.js';
+import { createWriterHead } from '../../common/writer/repair.js';
+import { compactView } from '../../common/writer/views.js';
 import { clampAmount } from '../amount.js';
 import type { DecodedBlock } from '../decode/block.js';
 import type { BalanceAnswer, BalanceQuestion } from '../node/erc20.js';
@@ -15,14 +16,14 @@ import { type Holding, type HoldingKey, holdingKey, holdingOf } from './balance.
 import { checkFollows, splitBlocks } from './batches.js';
 import { nothing, type Position, readHashes, readPosition } from './cursor.js';
 import { changesOfBlocks, type FoldStart, firstQuestions } from './fold.js';
+import { headBefore } from './head-before.js';
 import { type Compared, healsOf } from './heal.js';
+import { createHolderCounts } from './holder-counts.js';
 import { createKnown } from './known.js';
-import { createRanks } from './ranks.js';
-import { cutAbove } from './remove.js';
-import { addChange, type Batch, balanceRows, holderRows, movesOf, rankRows, startBatch } from './rows.js';
-import { defaultLongest } from './stretches.js';
-import { type TableName, tablesOf } from './tables.js';
+import { addChange, type Batch, balanceRows, countRows, holderRows, startBatch } from './rows.js';
+import { type FactName, headOf, tablesOf, type ViewName } from './tables.js';
 import { createTokenList } from './token-list.js';
+import { richlistViews } from './views.js';
 
 export interface StoreOptions {
   readonly database: FencedDatabase;
@@ -46,14 +47,12 @@ export interface StoreOptions {
   readonly onRecovered?: ((position: Position) => void) | undefined;
   /** Told before anything above a position is removed. */
   readonly onUnwind?: ((position: Position) => void) | undefined;
-  /** Told when rows begin to be missing below the position, and when they are back. */
-  readonly onCuts?: ((cuts: number) => void) | undefined;
+  /** Told how many repairs have begun and ended. */
+  readonly onRepairs?: ((count: number) => void) | undefined;
   /** Told of a balance that its logs lead below zero or beyond uint256. */
   readonly onMisfit?: ((holding: Holding, height: number) => void) | undefined;
   /** How many balances to keep in memory. */
   readonly knownCapacity?: number | undefined;
-  /** How many holders a stretch of the ranks has at most. */
-  readonly longestStretch?: number | undefined;
 }
 
 /**
@@ -92,14 +91,18 @@ export interface RichlistStore {
   /** The blocks between two heights, inclusive, ascending. */
   hashes(from: number, to: number): Promise<Cursor[]>;
   readonly position: Position;
-  /** Changes with every cut of the tables. */
+  /** Changes with every repair of the tables. */
   readonly revision: number;
-  /** Number of the last change that may be in the tables, whole or not; infinite while nobody knows. */
-  readonly newest: number;
 }
 
 /** One insert's text, and the rows that it holds at most. */
 const [charactersAtOnce, linesAtOnce] = [3 * 1024 * 1024, 50_000];
+
+/** Rows of a view that one statement writes: readers see all of them or none. */
+const viewLinesAtOnce = 100_000;
+
+/** Batches after which it is looked whether a view is worth writing again without its deleted rows. */
+const batchesBetweenLooks = 50;
 
 /** Memory for 300,000 balances is about 90 MB. */
 const defaultCapacity = 300_000;
@@ -111,23 +114,54 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   const fault = options.fault ?? (() => {});
   const exclusive = createMutex();
   const known = createKnown(database, tables, options.knownCapacity ?? defaultCapacity);
-  const ranks = createRanks(database, tables, options.longestStretch ?? defaultLongest);
+  const counts = createHolderCounts(database, tables);
   const tokenList = createTokenList(database, tables, options.nameTokens);
   let position: Position = nothing;
   let revision = 0;
-  let newest = Number.POSITIVE_INFINITY;
+  let batchesSinceLook = 0;
   // After a failure nobody knows what is in the tables, until `recover` has looked.
   let isClean = false;
   let hasFailed = false;
 
-  const insert = async (name: TableName, lines: readonly string[]): Promise<void> => {
-    for (const part of splitLines(lines, charactersAtOnce, linesAtOnce)) {
-      await fault(`write ${name}`);
-      await database.insert(tables.of(name), part.join('\n'), {
-        name: `richlist.write_${name}`,
-        priority: 'write',
-      });
-    }
+  const head = createWriterHead({
+    ...{ database, tables, fault, onRepairs: options.onRepairs },
+    head: headOf(tables),
+    views: [richlistViews],
+    above: [
+      ['blocks', 'height > {height:UInt64} OR last_ord > {last_ord:UInt64}'],
+      ['checks', 'ord > {last_ord:UInt64}'],
+      ['denoms', 'ord > {last_ord:UInt64}'],
+      ['tokens', 'ord > {last_ord:UInt64}'],
+      ['changes', 'ord > {last_ord:UInt64}'],
+    ],
+  });
+
+  const insertPart = async (name: FactName | ViewName | 'drifting', lines: readonly string[]) => {
+    await fault(`write ${name}`);
+    await database.insert(tables.of(name), lines.join('\n'), {
+      name: `richlist.write_${name}`,
+      priority: 'write',
+    });
+  };
+
+  const insert = async (name: FactName | 'drifting', lines: readonly string[]): Promise<void> => {
+    for (const part of splitLines(lines, charactersAtOnce, linesAtOnce)) await insertPart(name, part);
+  };
+
+  /** Writes the views of a batch: each with one statement, unless the batch is far larger than others. */
+  const writeViews = async (batch: Batch): Promise<void> => {
+    const version = database.nextVersion();
+    const changed = await counts.after(batch);
+    const views: readonly (readonly [ViewName, readonly string[]])[] = [
+      ['account_balances', balanceRows(batch, version)],
+      ['holder_list', holderRows(batch, version)],
+      ['holder_counts', countRows(changed, version)],
+    ];
+    if (views.some(([, lines]) => lines.length > viewLinesAtOnce)) await head.beginChange();
+    for (const [view, lines] of views)
+      for (const part of splitLines(lines, Number.POSITIVE_INFINITY, viewLinesAtOnce))
+        await insertPart(view, part);
+    counts.put(changed);
   };
 
   /** Runs a write; whatever stops it, nothing is written again before `recover`. */
@@ -146,17 +180,14 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     batch: Batch,
     about: (token: string) => { readonly complete: boolean; readonly denom?: string | undefined },
   ): Promise<void> => {
-    newest = batch.last_ord;
     await insert('changes', batch.changes);
-    await insert('balances', balanceRows(batch));
-    await insert('holders', holderRows(batch));
-    await insert('ranks', rankRows(batch, await ranks.move(movesOf(batch))));
     const touched = new Map(
       [...batch.tokens].map(([token, { height, ord }]) => [token, { height, ord, ...about(token) }]),
     );
     const { tokens, denoms } = await tokenList.rowsOf(touched);
     await insert('denoms', denoms);
     await insert('tokens', tokens);
+    await writeViews(batch);
     tokenList.put(touched);
     for (const [key, { balance }] of batch.ends) known.put(key, balance);
   };
@@ -169,10 +200,13 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       'blocks',
       hashes.map((row) => JSON.stringify({ ...row, seed_height: next.seed_height })),
     );
-    await database.confirm();
+    await head.advance(next);
     await fault('written');
     position = next;
     options.onWritten?.(position);
+    if (++batchesSinceLook < batchesBetweenLooks) return;
+    batchesSinceLook = 0;
+    await compactView(database, [tables.of('holder_list'), tables.removable('holder_list')], 'richlist');
   };
 
   /** Writes the state to begin with, without a cursor: that comes with the first block. */
@@ -239,38 +273,17 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     return healsOf(database, tables, compared, await known.get(keys), position);
   };
 
-  const cuts = {
-    ...{ database, table: tables.of('cuts'), name: 'richlist.cuts' },
-    ...{ fault, onCuts: options.onCuts },
-  };
-
-  /** Makes a cut. @returns it, and how far the tables count, at or below a height. */
-  const startCut = async (height: number): Promise<{ readonly to: Position; readonly cut: Cut }> => {
-    // What failed before takes no effect after this.
-    await database.confirm();
-    const [last, newest] = [await readCut(cuts, 'write'), await readPosition(database, tables)];
-    const target = Math.min(height, cutTarget(last, newest.height) ?? height);
-    const to = target >= newest.height ? newest : await readPosition(database, tables, target);
-    return { to, cut: openCut(cuts, last, newest.height) };
-  };
-
-  /** Cuts the tables to a position, and what memory knows of them. */
-  const cutTo = async (to: Position, cut: Cut): Promise<number> => {
+  /** Makes the tables what they are at a position, and forgets what memory knows of them. */
+  const repair = async (to: Position, onLowered?: () => void): Promise<number> => {
     isClean = false;
     revision += 1;
-    ranks.reset();
     tokenList.reset();
-    const removed = await cutAbove(
-      { database, tables, ranks, fault, begin: () => cut.begin(to.height), insert },
-      to,
-    );
-    await cut.end();
-    ranks.reset();
+    const removed = await head.repair(to, onLowered);
+    counts.reset();
     await known.reset();
     await fault('removed');
     position = to;
-    newest = to.last_ord;
-    // Who has begun to compare meanwhile has seen tables that were half cut.
+    // Who has begun to compare meanwhile has seen tables that were half repaired.
     revision += 1;
     isClean = true;
     hasFailed = false;
@@ -278,10 +291,10 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   };
 
   const recover = async (): Promise<Position> => {
-    const { to: found, cut } = await startCut(Number.MAX_SAFE_INTEGER);
-    const removed = await cutTo(found, cut);
+    const { position: found } = await head.find(() => headBefore(database, tables));
+    const removed = await repair(found);
     options.onRecovered?.(found);
-    if (removed > 0) log.warn({ changes: removed, height: found.height }, 'removed what a crash had left');
+    if (removed > 0) log.warn({ rows: removed, height: found.height }, 'removed what a crash had left');
     return found;
   };
 
@@ -304,9 +317,6 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     },
     get revision() {
       return revision;
-    },
-    get newest() {
-      return newest;
     },
     // Looked at in its turn: a write that is under way has not failed.
     mend: () =>
@@ -361,12 +371,10 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     noteDrifting: (compared_at) => writing(() => insert('drifting', [JSON.stringify({ compared_at })])),
     unwind: (height) =>
       exclusive(async () => {
-        const { to: found, cut } = await startCut(height);
+        const { position: newest } = await head.find(() => headBefore(database, tables));
+        const found = height >= newest.height ? newest : await readPosition(database, tables, height);
         const to = found.height < found.seed_height || height < found.seed_height ? nothing : found;
-        // Below the lower head rows are missing at once: those above it have replaced them.
-        await cut.begin(to.height);
-        options.onUnwind?.(to);
-        await cutTo(to, cut);
+        await repair(to, () => options.onUnwind?.(to));
       }),
     hold: exclusive,
     hashes: (from, to) => readHashes(database, tables, from, to),

@@ -47,9 +47,9 @@ function ask(reader: Reader): Questions {
 /** The rich list. */
 export const richlist: Kind = {
   refuses: true,
-  merge: mergeWhole('richlist', ['balances', 'holders', 'ranks']),
+  merge: mergeWhole('richlist', ['account_balances', 'holder_list', 'holder_counts']),
   async open(database, prefix, fault) {
-    const { index, store } = await openTestRichlist(database, prefix, { fault, longestStretch: 4 });
+    const { index, store } = await openTestRichlist(database, prefix, { fault });
     return {
       questions: ask(index.reader),
       recover: () => store.recover(),

@@ -1,0 +1,66 @@
+import type { Call, Database } from '../clickhouse/database.js';
+import type { Cursor } from '../consume.js';
+import type { FencedDatabase } from './fence.js';
+
+/*
+ * How far a service's tables are: one row, the newest version counts. It is written last of everything, and lowered
+ * before anything is taken back. Facts above its height do not exist for readers.
+ */
+
+/**
+ * What the views are, at the head:
+ *
+ * - `whole`: what their definitions give.
+ * - `repairing`: keys that have facts above the head may be wrong.
+ * - `rebuilding`: all of them may be, and much may be missing.
+ */
+export type ViewState = 'whole' | 'repairing' | 'rebuilding';
+
+/** A row of `head`. */
+export interface HeadRow<Position extends Cursor> {
+  readonly position: Position;
+  readonly views: ViewState;
+  /** How often it was lowered, or views were repaired: what was read across one is void. */
+  readonly rollbacks: number;
+}
+
+/** Where the head of tables is kept. */
+export interface HeadTable<Position extends Cursor> {
+  /** The table, qualified. */
+  readonly table: string;
+  /** Of the statements in metrics. */
+  readonly name: string;
+  /** The columns of a position: numbers, and the hash. */
+  readonly columns: readonly (keyof Position & string)[];
+}
+
+/** Reads the head; undefined before the first. */
+export async function readHead<Position extends Cursor>(
+  database: Database,
+  { table, name, columns }: HeadTable<Position>,
+  call: Call & { readonly priority?: 'read' | 'write' } = {},
+): Promise<HeadRow<Position> | undefined> {
+  const [row] = await database.rows<Position & { views: ViewState; rollbacks: number }>(
+    `SELECT ${columns.join(', ')}, views, rollbacks FROM ${table} ORDER BY version DESC LIMIT 1`,
+    {},
+    { name: `${name}.head`, ...call },
+  );
+  if (row === undefined) return undefined;
+  const { views, rollbacks, ...position } = row;
+  return { position: position as unknown as Position, views, rollbacks };
+}
+
+/** Writes the head, and makes sure that it took effect. @throws Superseded */
+export async function writeHead<Position extends Cursor>(
+  database: FencedDatabase,
+  { table, name }: HeadTable<Position>,
+  { position, views, rollbacks }: HeadRow<Position>,
+): Promise<void> {
+  const row = { ...position, views, rollbacks, version: database.nextVersion() };
+  await database.insert(table, JSON.stringify(row), { name: `${name}.write_head`, priority: 'write' });
+  await database.confirm();
+}
+
+/** How many repairs have begun and ended: odd while one is under way. One that begins counts as a rollback. */
+export const countedRepairs = ({ views, rollbacks }: HeadRow<Cursor>): number =>
+  2 * rollbacks - (views === 'whole' ? 0 : 1);

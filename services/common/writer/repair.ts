@@ -1,0 +1,112 @@
+import { type Conditions, countRows, removeFromAll } from '../clickhouse/remove.js';
+import type { TableNames } from '../clickhouse/tables.js';
+import type { Cursor } from '../consume.js';
+import type { FaultPoint } from '../fault.js';
+import type { FencedDatabase } from './fence.js';
+import {
+  countedRepairs,
+  type HeadRow,
+  type HeadTable,
+  readHead,
+  type ViewState,
+  writeHead,
+} from './head-table.js';
+import { repairViews, type ViewSet } from './views.js';
+
+/** What the head of tables is kept, and the tables repaired, with. */
+export interface RepairOptions<Position extends Cursor, Name extends string> {
+  readonly database: FencedDatabase;
+  readonly tables: TableNames<Name>;
+  readonly head: HeadTable<Position>;
+  readonly views: readonly ViewSet<Name>[];
+  /**
+   * The facts above a position, which gives the parameters. Those that views follow from come last: they tell a repair
+   * that was cut off what it has to do.
+   */
+  readonly above: Conditions<Name>;
+  readonly fault: FaultPoint;
+  /** Told how many repairs have begun and ended, whenever that is known anew: readers in this process go by it. */
+  readonly onRepairs?: ((count: number) => void) | undefined;
+}
+
+/** The head of tables as their one writer moves it. After a failure `find` and `repair` come before anything else. */
+export interface WriterHead<Position extends Cursor> {
+  /**
+   * Reads where the tables are.
+   *
+   * @param first what it is where there is no head yet.
+   */
+  find(first: () => Promise<HeadRow<Position>>): Promise<HeadRow<Position>>;
+  /** Moves it on: everything up to there is written. */
+  advance(position: Position): Promise<void>;
+  /** Says that views are being written by more than one statement each, until the next `advance`. */
+  beginChange(): Promise<void>;
+  /**
+   * The one repair, for a crash and for a rollback. Each step may run twice, late, or be cut off: the head is lowered first,
+   * the views are made what they are there, and the facts above go last.
+   *
+   * @param to at or below the head that was found.
+   * @param onLowered told once readers of the tables find the lower head, before anything else changes.
+   * @returns how many rows were removed.
+   */
+  repair(to: Position, onLowered?: () => void): Promise<number>;
+}
+
+/** Makes the head of tables for their writer. */
+export function createWriterHead<Position extends Cursor, Name extends string>(
+  options: RepairOptions<Position, Name>,
+): WriterHead<Position> {
+  const { database, tables, head, views, above, fault, onRepairs } = options;
+  let row: HeadRow<Position> | undefined;
+
+  const found = (): HeadRow<Position> => {
+    if (row === undefined) throw new Error(`nobody has looked where ${head.table} is`);
+    return row;
+  };
+
+  const write = async (next: HeadRow<Position>): Promise<void> => {
+    await fault('write head');
+    await writeHead(database, head, next);
+    row = next;
+    onRepairs?.(countedRepairs(next));
+  };
+
+  return {
+    async find(first) {
+      // What failed before takes no effect after this.
+      await database.confirm();
+      row = (await readHead(database, head, { priority: 'write' })) ?? (await first());
+      onRepairs?.(countedRepairs(row));
+      return row;
+    },
+    advance: (position) => write({ ...found(), position, views: 'whole' }),
+    async beginChange() {
+      const { position, rollbacks } = found();
+      await write({ position, views: 'repairing', rollbacks: rollbacks + 1 });
+    },
+    async repair(to, onLowered) {
+      const { position, rollbacks, ...before } = found();
+      const params: Readonly<Record<string, unknown>> = { ...(to as object) };
+      const remove = { database, tables, fault, name: `${head.name}.remove_above` };
+      const counts = await countRows(remove, above, params);
+      const isTouched = before.views !== 'whole' || views.some(({ facts }) => (counts.get(facts) ?? 0) > 0);
+      const isSame = head.columns.every((column) => to[column] === position[column]);
+      const state: ViewState =
+        before.views === 'rebuilding' ? 'rebuilding' : isTouched ? 'repairing' : 'whole';
+      if (isTouched || !isSame) await write({ position: to, views: state, rollbacks: rollbacks + 1 });
+      onLowered?.();
+      if (isTouched)
+        for (const set of views)
+          await repairViews(
+            database,
+            { of: tables.of, position: params, name: head.name },
+            set,
+            state === 'rebuilding',
+            (table) => fault(`repair ${table}`),
+          );
+      const removed = await removeFromAll(remove, above, params, counts);
+      if (isTouched) await write({ position: to, views: 'whole', rollbacks: rollbacks + 1 });
+      return removed;
+    },
+  };
+}

@@ -1,0 +1,240 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database } from '../clickhouse/database.js';
+import { packageRoot } from '../paths.js';
+import type { FencedDatabase } from './fence.js';
+
+/*
+ * Views are tables that follow from facts: what a list shows that changes with every block. Each is defined once, by a
+ * SELECT over facts in a file of its own. The rows that a writer adds block by block are a faster way to the same result.
+ *
+ * Of the rows of one key the one with the highest version counts, and one that is deleted stands for nothing. Nothing is
+ * ever removed from a view but what a merge finds replaced; what is wrong is written again with a later version.
+ */
+
+/** A view. */
+export interface View<Name extends string = string> {
+  readonly table: Name;
+  /** The columns that name a row, in the order of the table. */
+  readonly key: readonly string[];
+  /** The other columns that the definition gives. */
+  readonly values: readonly string[];
+  /**
+   * The SELECT over facts that gives every row at the head. `{{NAME}}` stands for a table, and `{{where}}` for a condition on
+   * the facts, with the alias `f`. The head's position gives the parameters.
+   */
+  readonly definition: string;
+  /** The SELECT of all keys that facts above the head may have made rows of, with the same placeholders. */
+  readonly touched: string;
+  /**
+   * The columns of the facts that decide which of them a row follows from, in the order of the facts. The view has them too.
+   */
+  readonly facts: readonly string[];
+}
+
+/** The views that follow from one table of facts. */
+export interface ViewSet<Name extends string = string> {
+  /** The facts. */
+  readonly facts: Name;
+  /** The condition for facts above the head, with the alias `f`. */
+  readonly above: string;
+  readonly views: readonly View<Name>[];
+}
+
+/** What views are made and compared with. */
+export interface ViewEnvironment<Name extends string = string> {
+  /** Qualified names of tables. */
+  readonly of: (name: Name) => string;
+  /** The position of the head: what definitions have as parameters. */
+  readonly position: Readonly<Record<string, unknown>>;
+  /** Of the statements in metrics: the service. */
+  readonly name: string;
+  /** How many facts a statement reads, about. */
+  readonly atOnce?: number;
+}
+
+/** Reads the definition of a view: the text of a file without its comments. */
+export function readDefinition(service: string, view: string): string {
+  const text = readFileSync(join(packageRoot, 'services', service, 'views', `${view}.sql`), 'utf8');
+  return text.replaceAll(/^\s*--.*$/gm, '').trim();
+}
+
+/** Facts that one statement reads, unless the facts of one key are more. */
+const factsAtOnce = 200_000;
+
+/** A part of the facts: a condition, and its parameters. */
+interface Part {
+  readonly where: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** A SELECT with its placeholders filled in. */
+const fillIn = <Name extends string>({ of }: ViewEnvironment<Name>, sql: string, where: string): string =>
+  sql.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => (name === 'where' ? where : of(name as Name)));
+
+/** That columns come after values, or are at most them, in the order of a table whose key begins with the columns. */
+function bound(columns: readonly string[], prefix: string, side: '>' | '<='): string {
+  // Not as a comparison of tuples: of that the primary key uses the first part only.
+  const strict = side === '>' ? '>' : '<';
+  const steps = columns.map((column, index) => {
+    const before = columns.slice(0, index).map((other, n) => `f.${other} = {${prefix}_${n}:String}`);
+    const isLast = index === columns.length - 1;
+    return [...before, `f.${column} ${isLast ? side : strict} {${prefix}_${index}:String}`].join(' AND ');
+  });
+  return `(${steps.map((step) => `(${step})`).join(' OR ')})`;
+}
+
+const boundParams = (prefix: string, values: readonly string[]): Record<string, string> =>
+  Object.fromEntries(values.map((value, index) => [`${prefix}_${index}`, value]));
+
+/** Cuts facts into parts of a bearable size, by keys. @param where which facts at all. */
+async function* partsOf<Name extends string>(
+  database: Database,
+  environment: ViewEnvironment<Name>,
+  facts: Name,
+  columns: readonly string[],
+  where: string,
+): AsyncGenerator<Part, void, undefined> {
+  const { of, position, name, atOnce = factsAtOnce } = environment;
+  const list = columns.map((column) => `f.${column} AS ${column}`).join(', ');
+  const order = columns.map((column) => `f.${column}`).join(', ');
+  for (let after: readonly string[] | undefined; ; ) {
+    const from = after === undefined ? '1' : bound(columns, 'after', '>');
+    const params = after === undefined ? {} : boundParams('after', after);
+    const [last] = await database.rows<Record<string, string>>(
+      `SELECT ${list} FROM ${of(facts)} AS f WHERE (${where}) AND ${from} ORDER BY ${order} LIMIT 1 OFFSET {size:UInt64}`,
+      { ...position, ...params, size: atOnce },
+      { name: `${name}.view_range`, priority: 'write' },
+    );
+    if (last === undefined) {
+      yield { where: from, params };
+      return;
+    }
+    const upTo = columns.map((column) => String(last[column]));
+    yield {
+      where: `${from} AND ${bound(columns, 'up_to', '<=')}`,
+      params: { ...params, ...boundParams('up_to', upTo) },
+    };
+    after = upTo;
+  }
+}
+
+/** Told before each statement that writes, and how many of all there will have been where that is known. */
+export type OnStatement = (table: string) => Promise<void> | void;
+
+/**
+ * Makes the rows of views what their definitions give at the head, for all keys that have facts above it; to be called
+ * before those facts are removed.
+ *
+ * @param all for every key: then rows may be missing as well.
+ */
+export async function repairViews<Name extends string>(
+  database: FencedDatabase,
+  environment: ViewEnvironment<Name>,
+  { facts, above, views }: ViewSet<Name>,
+  all: boolean,
+  onStatement: OnStatement,
+): Promise<void> {
+  const { of, position, name } = environment;
+  const options = { name: `${name}.repair_view`, priority: 'write' as const };
+  for (const view of views) {
+    const { table, key, values, definition, touched } = view;
+    const insert = async (columns: readonly string[], select: string, isDeleted: 0 | 1, params: object) => {
+      await onStatement(table);
+      await database.insertSelect(
+        of(table),
+        [...columns, 'version', 'is_deleted'],
+        `SELECT ${columns.join(', ')}, {version:UInt64} AS version, {is_deleted:UInt8} AS is_deleted FROM (${select})`,
+        { ...position, ...params, version: database.nextVersion(), is_deleted: isDeleted },
+        options,
+      );
+    };
+    for await (const { where, params } of partsOf(database, environment, facts, view.facts, above))
+      await insert(key, fillIn(environment, touched, `(${above}) AND ${where}`), 1, params);
+    const keys = view.facts.map((column) => `f.${column}`).join(', ');
+    const columns = view.facts.map((column) => `f.${column} AS ${column}`).join(', ');
+    for await (const { where, params } of partsOf(
+      database,
+      environment,
+      facts,
+      view.facts,
+      all ? '1' : above,
+    )) {
+      const ofTouched = `(${keys}) GLOBAL IN (SELECT ${columns} FROM ${of(facts)} AS f WHERE (${above}) AND ${where})`;
+      const some = all ? where : `${ofTouched} AND ${where}`;
+      await insert([...key, ...values], fillIn(environment, definition, some), 0, params);
+    }
+  }
+}
+
+/** A row of a view that is not what the facts say, or one that is missing. */
+export interface ViewDifference {
+  readonly table: string;
+  /** Its columns, as text. */
+  readonly row: string;
+  /** Whether the definition gives it and the view does not have it, or the other way round. */
+  readonly kind: 'missing' | 'foreign';
+}
+
+/** Rows as readers see them. */
+export const readView = (
+  of: string,
+  columns: readonly string[],
+  key: readonly string[],
+  where = '1',
+): string =>
+  `SELECT ${columns.join(', ')} FROM (SELECT ${columns.join(', ')}, is_deleted FROM ${of} AS f WHERE ${where} ORDER BY ${key.join(', ')}, version DESC LIMIT 1 BY ${key.join(', ')}) WHERE is_deleted = 0`;
+
+/** Rows of a view that are deleted, and their share of all, from which on it is worth to write it again without them. */
+const [fewestDeleted, leastShare] = [20_000, 0.2];
+
+/**
+ * Drops the deleted rows of a view where they are many: reading passes over them. To be called when nothing else writes.
+ *
+ * @param removable where the rows are, see `TableNames`.
+ */
+export async function compactView(
+  database: FencedDatabase,
+  [readable, removable]: readonly [readable: string, removable: string],
+  name: string,
+): Promise<void> {
+  const options = { name: `${name}.compact_view`, priority: 'write' as const };
+  const [row] = await database.rows<{ n: number; deleted: number }>(
+    `SELECT count() AS n, countIf(is_deleted = 1) AS deleted FROM ${readable}`,
+    {},
+    options,
+  );
+  if (row === undefined || row.deleted < Math.max(fewestDeleted, leastShare * row.n)) return;
+  await database.confirm();
+  await database.command(`OPTIMIZE TABLE ${removable} FINAL CLEANUP`, {}, options);
+}
+
+/** Differences that are named of one part of a view. */
+const mostNamed = 20;
+
+/**
+ * Compares views with their definitions, a part at a time. Nothing may be written meanwhile.
+ *
+ * @returns rows of which one side has more than the other, a few of each part.
+ */
+export async function* compareViews<Name extends string>(
+  database: Database,
+  environment: ViewEnvironment<Name>,
+  { facts, views }: ViewSet<Name>,
+): AsyncGenerator<ViewDifference[], void, undefined> {
+  const { of, position, name } = environment;
+  for (const { table, key, values, definition, ...view } of views) {
+    const columns = [...key, ...values];
+    const parts = partsOf(database, environment, facts, view.facts, '1');
+    for await (const { where, params } of parts) {
+      const isDefined = `SELECT ${columns.join(', ')}, 1 AS side FROM (${fillIn(environment, definition, where)})`;
+      const isThere = `SELECT ${columns.join(', ')}, -1 AS side FROM (${readView(of(table), columns, key, where)})`;
+      const rows = await database.rows<{ line: string; n: number }>(
+        `SELECT toJSONString(tuple(${columns.join(', ')})) AS line, sum(side) AS n FROM (${isDefined} UNION ALL ${isThere}) GROUP BY ${columns.join(', ')} HAVING n != 0 ORDER BY line LIMIT {most:UInt64}`,
+        { ...position, ...params, most: mostNamed },
+        { name: `${name}.compare_view`, priority: 'write' },
+      );
+      yield rows.map(({ line, n }) => ({ table, row: line, kind: n > 0 ? 'missing' : 'foreign' }));
+    }
+  }
+}
