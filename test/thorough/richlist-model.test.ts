@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
-import { compareViews } from '../../services/common/writer/views.js';
 import { findToken } from '../../services/richlist/read/denoms.js';
 import type { RichlistStore } from '../../services/richlist/store/store.js';
 import { richlistViews } from '../../services/richlist/store/views.js';
@@ -23,6 +22,7 @@ import {
 } from '../support/richlist-model.js';
 import { openTestRichlist, seedOf, type TestRichlist } from '../support/richlist-tables.js';
 import { isWhole } from '../support/sample.js';
+import { viewDifferences } from '../support/views.js';
 
 /** How many steps a history has, how many are tried, and the first: SEED and HISTORIES try others. */
 const [steps, histories, first] = [
@@ -165,8 +165,7 @@ async function checkViews({ list, random }: Subject): Promise<void> {
   }
   const position = { ...list.store.position };
   const environment = { of: tables.of, position, name: 'test', atOnce: 1 + random.integer(40) };
-  for await (const differences of compareViews(database, environment, richlistViews))
-    assert.deepEqual(differences, []);
+  assert.deepEqual(await viewDifferences(database, environment, [richlistViews]), []);
 }
 
 async function check({ list, model, random, blocks }: Subject, walked: number): Promise<void> {

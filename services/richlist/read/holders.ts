@@ -3,6 +3,7 @@ import { invalidArgument } from '../../common/errors.js';
 import type { PageRequest, PageResponse } from '../../common/gen/indexer/common/v1/common.js';
 import type { Holder } from '../../common/gen/indexer/richlist/v1/richlist.js';
 import { decodeKey, encodeKey } from '../../common/page/key.js';
+import { viewPageSql } from '../../common/page/view.js';
 import { largestAmount, placeOf } from '../amount.js';
 import { servedHeight } from '../store/cursor.js';
 import type { Reader } from './reader.js';
@@ -119,23 +120,21 @@ async function readPlaces(
   { token, from, descending, skip, limit }: Part,
   call: Call,
 ): Promise<Place[]> {
-  const [order, beyond] = descending ? ['DESC', '<'] : ['ASC', '>'];
+  const beyond = descending ? '<' : '>';
   // Not as a comparison of tuples: of that the primary key uses the first part only.
   const after =
     from === undefined
       ? ''
-      : `AND (h.place ${beyond} {place:UInt256} OR (h.place = {place:UInt256} AND h.account ${beyond} {account:String}))`;
+      : `AND (v.place ${beyond} {place:UInt256} OR (v.place = {place:UInt256} AND v.account ${beyond} {account:String}))`;
+  const part = viewPageSql({
+    table: tables.of('holder_list'),
+    columns: ['place', 'account'],
+    key: ['token', 'place', 'account'],
+    where: `v.token = {token:String} ${after}`,
+    ...{ descending, skip },
+  });
   const rows = await database.rows<{ at: string; account: string }>(
-    `SELECT toString(place) AS at, account
-     FROM (
-       SELECT h.place AS place, h.account AS account, h.is_deleted AS is_deleted
-       FROM ${tables.of('holder_list')} AS h
-       WHERE h.token = {token:String} ${after}
-       ORDER BY h.token ${order}, h.place ${order}, h.account ${order}, h.version DESC
-       LIMIT 1 BY h.place, h.account
-     )
-     WHERE is_deleted = 0
-     LIMIT {limit:UInt64} OFFSET {skip:UInt64}`,
+    `SELECT toString(place) AS at, account FROM (${part})`,
     {
       ...(from === undefined ? {} : { place: String(from.place), account: from.account }),
       ...{ token, limit, skip },

@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS {{local holder_list}} {{on_cluster}} (
   is_deleted UInt8,
   epoch UInt64 CODEC(ZSTD(1))
 ) ENGINE = {{ReplacingMergeTree(version,is_deleted)}} ORDER BY (token, place, account)
-SETTINGS index_granularity = 2048, allow_experimental_replacing_merge_with_cleanup = 1;
+SETTINGS index_granularity = 256, allow_experimental_replacing_merge_with_cleanup = 1;
 {{distributed holder_list cityHash64(token)}}
 
 CREATE TABLE IF NOT EXISTS {{local holder_counts}} {{on_cluster}} (

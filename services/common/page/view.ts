@@ -1,0 +1,52 @@
+/*
+ * Pages of views (writer/views.ts): of each key the row with the highest version counts, and one that is deleted stands for
+ * nothing. What was found by trying (400,000 rows, 5 % of them replaced, three parts; first page, page by key, and by an
+ * offset of 200,000): rows in their order in small blocks without buffers 6, 8 and 80 ms, in the engine's default blocks 78,
+ * 80 and 170 ms, and FINAL 29, 36 and 66 ms upwards, but 124 ms downwards, since it sorts all.
+ */
+
+/** A part of a list that is a view. */
+export interface ViewPage {
+  /** The table, qualified. */
+  readonly table: string;
+  /** Columns that are asked for. */
+  readonly columns: readonly string[];
+  /** The columns that the table is ordered by. */
+  readonly key: readonly string[];
+  /** Condition on columns of the key, with the alias `v`. */
+  readonly where: string;
+  readonly descending: boolean;
+  /** How many items are passed over. */
+  readonly skip: number;
+}
+
+/** Items that are passed over one by one; beyond, all of the list is read and sorted. */
+const farOffset = 5_000;
+
+/** The query for a part of a list; `{limit:UInt64}` and `{skip:UInt64}` are its parameters. */
+export function viewPageSql({ table, columns, key, where, descending, skip }: ViewPage): string {
+  const direction = descending ? 'DESC' : 'ASC';
+  const order = key.map((column) => `v.${column} ${direction}`).join(', ');
+  const list = [...new Set([...columns, ...key])].map((column) => `v.${column} AS ${column}`).join(', ');
+  const names = columns.join(', ');
+  if (skip > farOffset)
+    return `SELECT ${names}
+      FROM (
+        SELECT ${list}
+        FROM ${table} AS v FINAL
+        WHERE ${where}
+        ORDER BY ${order}
+        LIMIT {limit:UInt64} OFFSET {skip:UInt64}
+      )`;
+  return `SELECT ${names}
+    FROM (
+      SELECT ${list}, v.is_deleted AS is_deleted
+      FROM ${table} AS v
+      WHERE ${where}
+      ORDER BY ${order}, v.version DESC
+      LIMIT 1 BY ${key.map((column) => `v.${column}`).join(', ')}
+      SETTINGS read_in_order_use_buffering = 0, max_block_size = 512
+    )
+    WHERE is_deleted = 0
+    LIMIT {limit:UInt64} OFFSET {skip:UInt64}`;
+}
