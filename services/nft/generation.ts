@@ -18,7 +18,6 @@ import { createNftIndex } from './index.js';
 import { ingest } from './ingest/ingest.js';
 import { lookOf } from './read/look.js';
 import type { Reader } from './read/reader.js';
-import { copiedTables } from './store/tables.js';
 
 /** Everything that is opened on one generation of the nft service's tables. */
 export interface NftTables extends ConsumerTables<Reader> {
@@ -92,12 +91,6 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
       }),
     hold: (work) => store.hold(work),
     hashes: (from, to) => store.hashes(from, to),
-    unwind: (height) => store.unwind(height),
-    // What later blocks have replaced is made again from the changes when the copy is unwound.
-    planCopy: async () => ({
-      tables: copiedTables.map((table) => ({ table, condition: '1', params: {} })),
-      holds: true,
-    }),
   };
 }
 

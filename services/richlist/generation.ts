@@ -75,6 +75,5 @@ function openRichlistTables(
     ingest: () => (config.VM_TYPE === 'evm' ? follow() : Promise.resolve()),
     hold: (work) => store.hold(work),
     hashes: (from, to) => store.hashes(from, to),
-    unwind: (height) => store.unwind(height),
   };
 }

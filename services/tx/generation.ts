@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { readMigrations, type Target } from '../common/clickhouse/migrate.js';
+import { readMigrations } from '../common/clickhouse/migrate.js';
 import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
 import { pageBoundOf } from '../common/page/fit.js';
 import { packageRoot } from '../common/paths.js';
-import type { CopyPlan, OpenOptions, RebuildableService } from '../common/reindex/tables.js';
+import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import { onlyInUse } from '../common/writer-health.js';
 import type { TxConfig } from './config.js';
 import { ingest } from './ingest/ingest.js';
@@ -12,9 +12,7 @@ import { createHead } from './read/head.js';
 import { lookOf } from './read/look.js';
 import { createReader, type Reader } from './read/reader.js';
 import { takeOver, takeOverRecovered } from './read/take-over.js';
-import { readPosition } from './store/cursor.js';
 import { type ResolveStores, readOwners } from './store/owners.js';
-import { aboveCursor, paramsOf } from './store/remove.js';
 import { createTxStore } from './store/store.js';
 import { tablesOf } from './store/tables.js';
 
@@ -67,7 +65,7 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
     onWritten: (written) => takeOver(reader, head, written),
     onRecovered: (position) => takeOverRecovered(head, position),
     onUnwind: (position) => head.cutTo(position),
-    onCuts: head.takeCuts,
+    onRepairs: head.takeCuts,
   });
   let hindrance = 'the block service has not answered yet';
   return {
@@ -100,26 +98,5 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
       }),
     hold: (work) => store.hold(work),
     hashes: (from, to) => store.hashes(from, to),
-    unwind: (height) => store.unwind(height),
-    planCopy: (height) => planCopy(opened, target, height),
-  };
-}
-
-/**
- * Rows up to the end of a batch never change while later blocks are written, but for the heads of
- * account lists: those of later batches replace them. The copy makes these from its items.
- */
-async function planCopy(
-  { writer }: Pick<OpenOptions, 'writer'>,
-  target: Target,
-  height: number,
-): Promise<CopyPlan> {
-  const position = await readPosition(writer, tablesOf(target), height);
-  const params = paramsOf(position);
-  return {
-    tables: aboveCursor
-      .filter(([table]) => table !== 'account_heads')
-      .map(([table, above]) => ({ table, condition: `NOT (${above})`, params })),
-    holds: false,
   };
 }

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
-import type { Lines } from '../../services/common/clickhouse/lines.js';
-import { readAccountHeads } from '../../services/tx/store/account-heads.js';
-import { type AccountHead, type ListKey, latestKept, listKey } from '../../services/tx/store/account-list.js';
 import type { Position } from '../../services/tx/store/cursor.js';
 import { readPosition } from '../../services/tx/store/cursor.js';
-import { readListEnds } from '../../services/tx/store/list-ends.js';
-import { makeHeads } from '../../services/tx/store/make-heads.js';
-import { restoreHeads } from '../../services/tx/store/restore-heads.js';
-import { accountLists, type Kind, type Tables } from '../../services/tx/store/tables.js';
+import {
+  type ListEnd,
+  type ListKey,
+  latestKept,
+  listKey,
+  readListEnds,
+} from '../../services/tx/store/list-ends.js';
+import { accountLists, headOf, type Kind, type Tables } from '../../services/tx/store/tables.js';
+import { txViews } from '../../services/tx/store/views.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import {
   accounts,
@@ -20,13 +22,14 @@ import {
   traceOf,
 } from '../support/tx-model.js';
 import { migrateTx, openTx } from '../support/tx-tables.js';
+import { viewDifferences } from '../support/views.js';
 
 const options = { name: 'test' };
 
 /** The end of every list of a model's blocks. */
-function endsOf(blocks: readonly ModelBlock[], internal_height: number): Map<ListKey, AccountHead> {
+function endsOf(blocks: readonly ModelBlock[], internal_height: number): Map<ListKey, ListEnd> {
   const { txs, evm_txs, frames } = listsOf(blocks, internal_height);
-  const ends = new Map<ListKey, AccountHead>();
+  const ends = new Map<ListKey, ListEnd>();
   const add = (key: ListKey, sequence: number): void => {
     const { count, latest } = ends.get(key) ?? { count: 0, latest: [] };
     ends.set(key, { count: count + 1, latest: [sequence, ...latest].slice(0, latestKept) });
@@ -46,25 +49,17 @@ describe('the ends of account lists, by their items', function () {
   const [top, middle] = [24, 15];
   let database: Database;
   let tables: Tables;
+  let prefix: string;
   let position: Position;
   const blocks: ModelBlock[] = [];
-  const expected = endsOf;
   const keys = Object.values(accountLists)
     .flatMap(({ named, sent }) => [named, sent])
     .flatMap((list) => [...accounts, busy, stranger].map((account) => listKey(list, account)));
-  const only = (ends: ReadonlyMap<ListKey, AccountHead>) =>
-    new Map(keys.flatMap((key) => (ends.has(key) ? [[key, ends.get(key) as AccountHead] as const] : [])));
-  const insertHeads = (rows: Lines): Promise<void> =>
-    database.insert(
-      `${tables.of('account_heads')} (list, account, ord, sequence, latest)`,
-      [...rows.texts()].join('\n'),
-      options,
-      'TabSeparated',
-    );
-
+  const only = (ends: ReadonlyMap<ListKey, ListEnd>) =>
+    new Map(keys.flatMap((key) => (ends.has(key) ? [[key, ends.get(key) as ListEnd] as const] : [])));
   before(async () => {
     database = await testDatabase();
-    const prefix = uniquePrefix();
+    prefix = uniquePrefix();
     await migrateTx(database, prefix);
     const { store, reader } = openTx(database, prefix);
     tables = reader.tables;
@@ -76,66 +71,69 @@ describe('the ends of account lists, by their items', function () {
       await store.writeBlocks([block]);
       await store.writeTraces([traceOf(block)]);
     }
-    position = await readPosition(database, tables, middle);
-    assert.equal(position.internal_height, middle);
+    position = store.position;
+    assert.equal(position.internal_height, top);
   });
 
-  it('are the same read whole and from the end, at any height', async () => {
-    for (const height of [top, middle, 1]) {
-      const { last } = await readPosition(database, tables, height);
-      const right = only(expected(blocks.slice(0, height), height));
-      for (const length of [undefined, 10, 1_000_000]) {
-        const wanted = keys.map((key) => ({ key, length }));
-        assert.deepEqual(
-          only(await readListEnds(database, tables, wanted, last)),
-          right,
-          `${height}, ${length}`,
-        );
+  it('are those of any height, from the view or counted, whatever has been merged', async () => {
+    for (const isMerged of [false, true]) {
+      if (isMerged) await database.command(`OPTIMIZE TABLE ${tables.of('list_ends')} FINAL`, {}, options);
+      for (const height of [top, top - 1, middle, 1]) {
+        const { last } = await readPosition(database, tables, height);
+        const right = only(endsOf(blocks.slice(0, height), height));
+        for (const isRepairing of [false, true]) {
+          const found = await readListEnds(database, tables, keys, last, {}, isRepairing);
+          assert.deepEqual([...found.keys()].sort(), [...right.keys()].sort());
+          for (const [key, { count, latest }] of right) {
+            const end = found.get(key) as ListEnd;
+            assert.equal(end.count, count, `${key} at ${height}`);
+            // A row that is ahead of the height knows fewer of the last items.
+            assert.deepEqual(end.latest, latest.slice(0, end.latest.length), key);
+            assert.ok(end.latest.length > 0);
+            if (isRepairing || height === top) assert.equal(end.latest.length, latest.length);
+          }
+        }
       }
     }
-    const long = [...expected(blocks, top).values()].filter(({ count }) => count > latestKept);
-    assert.ok(long.length > 0, 'lists longer than what a head keeps');
+    const long = [...endsOf(blocks, top).values()].filter(({ count }) => count > latestKept);
+    assert.ok(long.length > 0, 'lists longer than what an end keeps');
   });
 
-  it('are put right where newer rows have replaced them, a few at a time', async () => {
-    await database.command(`OPTIMIZE TABLE ${tables.of('account_heads')} FINAL`, {}, options);
-    const read = await readAccountHeads(database, tables, keys, position.last);
-    // Right, but only because the items are asked.
-    const right = only(expected(blocks.slice(0, middle), middle));
-    assert.deepEqual(only(read), right);
-    for (const [list, above] of Object.entries(position.last))
-      await database.command(
-        `DELETE FROM ${tables.of('account_heads')} WHERE list IN {lists:Array(String)} AND sequence > {above:UInt64}`,
-        { lists: Object.values(accountLists[list as Kind]), above },
-        options,
+  describe('as a view', () => {
+    const differences = (atOnce: number) =>
+      viewDifferences(
+        database,
+        { of: tables.of, position: headOf(tables).toColumns(position), name: 'test', atOnce },
+        [txViews],
       );
-    await restoreHeads({ database, tables, insertHeads, atOnce: 3 }, position);
-    const stored = await storedHeads();
-    for (const [key, end] of right) assert.deepEqual(stored.get(key), end, key);
-    assert.equal(stored.size, expected(blocks.slice(0, middle), middle).size);
-  });
 
-  it('are made where there are none, a few items at a time', async () => {
-    const { last } = await readPosition(database, tables);
-    for (const atOnce of [7, 100_000]) {
-      await database.command(`TRUNCATE TABLE ${tables.of('account_heads')}`, {}, options);
-      await makeHeads({ database, tables, insertHeads, atOnce }, { ...position, last });
-      const stored = await storedHeads();
-      assert.deepEqual(only(stored), only(expected(blocks, top)), String(atOnce));
-      // Nothing is made again where there are some.
-      await makeHeads({ database, tables, insertHeads: () => assert.fail('made twice') }, position);
-    }
-  });
+    it('are what the items say, and a row that is not is reported', async () => {
+      assert.deepEqual(await differences(50), []);
+      const row = { list: 'tx', account: busy, length: 3, latest: [3, 2, 1], is_deleted: 0, epoch: 0 };
+      const version = '9000000000000000000';
+      await database.insert(tables.of('list_ends'), JSON.stringify({ ...row, version }), options);
+      const kinds = (await differences(7)).map(({ table, kind }) => `${table} ${kind}`);
+      assert.deepEqual(kinds.sort(), ['list_ends foreign', 'list_ends missing']);
+    });
 
-  async function storedHeads(): Promise<Map<ListKey, AccountHead>> {
-    const rows = await database.rows<{
-      list: Parameters<typeof listKey>[0];
-      account: string;
-      ord: number;
-      latest: number[];
-    }>(`SELECT list, account, ord, latest FROM ${tables.of('account_heads')} FINAL`, {}, options);
-    return new Map(
-      rows.map(({ list, account, ord, latest }) => [listKey(list, account), { count: ord, latest }]),
-    );
-  }
+    it('are made from the items of a version that had no head, and again after any kill', async () => {
+      for (let kill = 0, isKilled = true; isKilled; kill++) {
+        for (const table of ['head', 'list_ends'] as const)
+          await database.command(`TRUNCATE TABLE ${tables.of(table)}`, {}, options);
+        let left = kill;
+        const fault = (): void => {
+          left -= 1;
+          if (left < 0) throw new Error('killed');
+        };
+        isKilled = await openTx(database, prefix, { fault })
+          .store.recover()
+          .then(
+            () => false,
+            () => true,
+          );
+        await openTx(database, prefix).store.recover();
+        assert.deepEqual(await differences(1_000), [], `killed at ${kill}`);
+      }
+    });
+  });
 });

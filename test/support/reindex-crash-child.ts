@@ -34,8 +34,8 @@ const base = `${config.CLICKHOUSE_DATABASE}_${name}`;
 
 /** What a message asks for, and its answer. */
 const orders: Readonly<Record<string, (argument: number) => Promise<unknown>>> = {
-  rebuild: async (from_height) => {
-    await rebuild(from_height);
+  rebuild: async () => {
+    await rebuild();
     return 'done';
   },
   generations: () => generationsOf(database, base),

@@ -11,7 +11,7 @@ const txContents: readonly string[] = [
   'SELECT kind, sequence, body FROM {db}.bodies ORDER BY kind, sequence',
   'SELECT kind, hash, sequence, body_count FROM {db}.hashes ORDER BY kind, hash, sequence',
   'SELECT list, account, ord, sequence, msg_set FROM {db}.account_items ORDER BY list, account, ord',
-  'SELECT list, account, max(h.ord) AS length, argMax(latest, h.sequence) AS newest FROM {db}.account_heads AS h GROUP BY list, account ORDER BY list, account',
+  'SELECT list, account, length, latest FROM {db}.list_ends FINAL ORDER BY list, account',
   'SELECT msg_set, msgs, first_sequence FROM {db}.msg_sets ORDER BY msg_set',
   'SELECT msg_set, sequence FROM {db}.msg_set_txs ORDER BY msg_set, sequence',
   'SELECT store, owner FROM {db}.stores ORDER BY store, owner',
@@ -61,15 +61,15 @@ export async function generationsOf(database: Database, base: string): Promise<s
 export function connectReindex(address: string): {
   readonly client: ReindexServiceClient;
   /** Begins a rebuild and gives what was told of it, when it has ended. */
-  rebuild(from_height: number, signal?: AbortSignal): Promise<Progress[]>;
+  rebuild(signal?: AbortSignal): Promise<Progress[]>;
   close(): void;
 } {
   const client = connectRpc(ReindexServiceClient, address);
   return {
     client,
-    async rebuild(from_height, signal) {
+    async rebuild(signal) {
       const told: Progress[] = [];
-      for await (const { progress } of streamRpc(client.reindex.bind(client), { from_height }, { signal })) {
+      for await (const { progress } of streamRpc(client.reindex.bind(client), {}, { signal })) {
         if (progress !== undefined) told.push(progress);
       }
       return told;

@@ -23,7 +23,7 @@ export interface TxTables {
 export interface TxTablesOptions {
   readonly cacheBytes?: number;
   readonly fault?: FaultPoint;
-  readonly headCapacity?: number;
+  readonly endCapacity?: number;
   readonly resolveStores?: ResolveStores;
 }
 
@@ -53,11 +53,11 @@ export function openTx(database: Database, prefix: string, options: TxTablesOpti
     resolveStores:
       options.resolveStores ??
       (async (stores) => new Map([...storeOwner].filter(([store]) => stores.includes(store)))),
-    headCapacity: options.headCapacity ?? 1_000,
+    endCapacity: options.endCapacity ?? 1_000,
     onWritten: (written) => takeOver(reader, head, written),
     onRecovered: (position) => takeOverRecovered(head, position),
     onUnwind: (position) => head.cutTo(position),
-    onCuts: head.takeCuts,
+    onRepairs: head.takeCuts,
   });
   return { store, reader, head };
 }

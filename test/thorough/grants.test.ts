@@ -215,7 +215,7 @@ describe('services whose accounts of ClickHouse have the privileges that are doc
     await reaches(url, height + 2);
     for (const service of ['tx', 'nft', 'richlist'] as const) {
       const reindex = connectReindex((running.get(service) as Running).address);
-      assert.ok((await reindex.rebuild(1)).length > 0);
+      assert.ok((await reindex.rebuild()).length > 0);
       reindex.close();
     }
     await reaches(url, height + 2);

@@ -108,12 +108,11 @@ describe('a process that is killed with SIGKILL while it rebuilds', function () 
   const places = [
     'reindex begun',
     'reindex tables made',
-    'reindex copy',
-    'reindex copy#4',
-    'reindex copied',
     'reindex prepared',
     'write bodies',
+    'write list_ends',
     'write blocks',
+    'write head',
     'reindex swap',
     'reindex swapped',
     'reindex drop table',
@@ -130,12 +129,11 @@ describe('a process that is killed with SIGKILL while it rebuilds', function () 
         `height ${height}`,
         90_000,
       );
-    // Blocks in several batches, so that there is something to copy below a height.
     await reaches(30);
     node.setTip(90);
     await reaches(90);
     const before = await first.ask<unknown[][]>('contents', 1);
-    await first.ask('rebuild', 60);
+    await first.ask('rebuild', 0);
     assert.ok(await isAlone(first, 2));
     assert.deepEqual(await first.ask('contents', 2), before);
     await first.stop();
@@ -145,7 +143,7 @@ describe('a process that is killed with SIGKILL while it rebuilds', function () 
 
     for (const [index, place] of places.entries()) {
       const run = await start('data', place);
-      if (index === 0) void run.ask('rebuild', 60);
+      if (index === 0) void run.ask('rebuild', 0);
       assert.equal(await isAlone(run, 3), false, `it was not killed at ${place}`);
     }
     const last = await start('data');
@@ -154,19 +152,17 @@ describe('a process that is killed with SIGKILL while it rebuilds', function () 
     await last.stop();
   });
 
-  /** Where tables whose rows change are copied, cut to a height and written again. */
+  /** The same of tables for which the node is asked. */
   const nftPlaces = [
-    'reindex copy#6',
-    'remove items',
-    'write counts',
+    'reindex tables made',
     'reindex prepared',
     'write history',
-    'write uris',
+    'write blocks',
     'reindex swap',
     'reindex swapped',
   ];
 
-  it('does so too with tables whose rows change', async () => {
+  it('does so too with tables for which the node is asked', async () => {
     node.setTip(90);
     const first = await start('nft', '', '', 'nft');
     const before = await (async () => {
@@ -187,7 +183,7 @@ describe('a process that is killed with SIGKILL while it rebuilds', function () 
     await first.stop();
     for (const [index, place] of nftPlaces.entries()) {
       const run = await start('nft', place, '', 'nft');
-      if (index === 0) void run.ask('rebuild', 60);
+      if (index === 0) void run.ask('rebuild', 0);
       assert.equal(await isAlone(run, 2), false, `it was not killed at ${place}`);
     }
     const last = await start('nft', '', '', 'nft');

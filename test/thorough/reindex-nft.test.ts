@@ -75,14 +75,14 @@ describe('rebuilding the tables of the nft service', function () {
         await database.command(`DELETE FROM ${name(1)}.${table} WHERE ${condition}`, {}, options);
       assert.notDeepEqual(await everyNftAnswer(stack, paths).catch(() => undefined), answers);
       node.resetRequests();
-      await rebuild(1);
+      await rebuild();
       assert.equal(node.requests()['rpc.block'] ?? 0, 0);
       assert.equal(node.requests()['rest.txs_block'] ?? 0, 0);
       assert.deepEqual(await everyNftAnswer(stack, paths), answers);
       assert.deepEqual(await tableContents(database, name(2), nftContents), rows);
 
       // The rows below a height are taken over, and what later blocks had made of them is undone first.
-      await rebuild(Math.floor(node.tip() * 0.6));
+      await rebuild();
       await stack.knowsNfts(node.tip());
       assert.deepEqual(await tableContents(database, name(3), nftContents), rows);
       assert.deepEqual(await everyNftAnswer(stack, paths), answers);
@@ -90,7 +90,7 @@ describe('rebuilding the tables of the nft service', function () {
       if (recording !== 'wasm') return;
       // What only the node says is taken over where it says nothing, and asked again later.
       node.faults({ fail_one_in: 1, kinds: ['http500'], apis: ['rest', 'evm'] });
-      await rebuild(1);
+      await rebuild();
       assert.deepEqual(await everyNftAnswer(stack, paths), answers);
       const pending = async (): Promise<number> =>
         (await callRpc(stack.nft.getStatus.bind(stack.nft), {})).details_pending;
@@ -135,7 +135,7 @@ describe('rebuilding the tables of the nft service', function () {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     })();
-    const rebuilding = rebuild(70);
+    const rebuilding = rebuild();
     await eventually(() => reached, 'the copy');
     node.fork(50, { tip: 100 });
     await eventually(

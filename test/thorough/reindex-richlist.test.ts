@@ -96,9 +96,9 @@ describe('rebuilding the tables of the richlist service', function () {
     assert.notDeepEqual(await everything(running).catch(() => undefined), before);
     // Neither the state of the first block nor any other is there to be asked.
     node.troubles({ earliest_state: 1_000 });
-    await rebuild(1);
+    await rebuild();
     assert.deepEqual(await everything(running), before);
-    await rebuild(1);
+    await rebuild();
     assert.deepEqual(await everything(running), before);
     for (const denom of ['uAAA', 'ibc/B0B'])
       assert.ok((await holders(denom)).length > 0, `${denom} has its name`);
@@ -126,7 +126,7 @@ describe('rebuilding the tables of the richlist service', function () {
         await waiting;
       },
     });
-    const rebuilding = running.rebuild(1);
+    const rebuilding = running.rebuild();
     await eventually(() => reached, 'the tables');
     running.cutTo(12);
     const other = modelChain(99, modelGenesis());
@@ -142,7 +142,7 @@ describe('rebuilding the tables of the richlist service', function () {
     await rebuilding;
     await running.reaches(28);
     const rebuilt = await everything(running);
-    await running.rebuild(1);
+    await running.rebuild();
     assert.deepEqual(await everything(running), rebuilt);
     const { rich_list_height } = await callRpc(running.client.getStatus.bind(running.client), {});
     assert.equal(rich_list_height, 28);

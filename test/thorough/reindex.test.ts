@@ -92,7 +92,7 @@ describe('rebuilding the tables of the tx service', function () {
       const second = await get(path);
 
       node.resetRequests();
-      const told = await rebuild(1);
+      const told = await rebuild();
       assert.equal(node.requests()['rpc.block'] ?? 0, 0);
       assert.equal(node.requests()['rest.txs_block'] ?? 0, 0);
       assert.equal(told.at(-1)?.phase, Phase.DONE);
@@ -114,7 +114,7 @@ describe('rebuilding the tables of the tx service', function () {
     const before = await tableContents(database, `${prefix}_tx`);
     for (const [table, condition] of [
       ['account_items', 'ord % 3 = 1'],
-      ['account_heads', '1'],
+      ['list_ends', '1'],
       ['hashes', "kind = 'evm_tx'"],
       ['bodies', "kind = 'internal_tx' AND sequence > 10"],
       ['msg_set_txs', 'sequence < 50'],
@@ -122,43 +122,12 @@ describe('rebuilding the tables of the tx service', function () {
       await database.command(`DELETE FROM ${prefix}_tx.${table} WHERE ${condition}`, {}, options);
     const path = '/indexer/tx/v1/txs?msgs=minievm.evm.v1.MsgCall';
     const damaged = await get<{ pagination: { total: string } }>(path);
-    await rebuild(1);
+    await rebuild();
     assert.deepEqual(await tableContents(database, `${prefix}_tx_g2`), before);
     await eventually(async () => {
       const healed = await get<{ pagination: { total: string } }>(path);
       return Number(healed.pagination.total) > Number(damaged.pagination.total);
     }, 'an answer from the new tables');
-  });
-
-  it('rebuilds from a height, with what lies below as it was', async () => {
-    const { node, prefix, rebuild, reaches } = await start({ tip: 30 });
-    node.setTip(157);
-    await reaches(157, true);
-    const database = await testDatabase();
-    const before = await tableContents(database, `${prefix}_tx`);
-    // One body below the height and those of the blocks above it.
-    const [row] = await database.rows<{ below: number }>(
-      `SELECT max(last_sequence) AS below FROM ${prefix}_tx.blocks WHERE height < 50`,
-      {},
-      options,
-    );
-    const below = row?.below ?? 0;
-    assert.ok(below > 5);
-    await database.command(
-      `DELETE FROM ${prefix}_tx.bodies WHERE kind = 'tx' AND (sequence = 3 OR sequence > ${below})`,
-      {},
-      options,
-    );
-    const told = await rebuild(50);
-    assert.ok(told.every(({ from_height }) => from_height === 50));
-    const expected = before.map((rows) => rows.filter((each) => !isTxBody(each, 3)));
-    assert.deepEqual(await tableContents(database, `${prefix}_tx_g2`), expected);
-    // The last height, and then all: generations follow each other.
-    await rebuild(157);
-    assert.deepEqual(await tableContents(database, `${prefix}_tx_g3`), expected);
-    await rebuild(1);
-    assert.deepEqual(await tableContents(database, `${prefix}_tx_g4`), before);
-    await onlyLeft(prefix, '_g4');
   });
 
   it('answers every call right all the while, as the chain goes on', async () => {
@@ -194,8 +163,8 @@ describe('rebuilding the tables of the tx service', function () {
     };
     const reading = reader();
     try {
-      await rebuild(1);
-      await rebuild(60);
+      await rebuild();
+      await rebuild();
       await new Promise((resolve) => setTimeout(resolve, 500));
     } finally {
       isOver = true;
@@ -205,7 +174,7 @@ describe('rebuilding the tables of the tx service', function () {
   });
 
   it('unwinds both when the chain is rolled back meanwhile', async () => {
-    for (const where of ['reindex copy', 'reindex prepared', 'reindex swap']) {
+    for (const where of ['reindex tables made', 'reindex prepared', 'reindex swap']) {
       let [armed, reached] = [true, 0];
       let goOn = (): void => {};
       const waiting = new Promise<void>((resolve) => {
@@ -220,7 +189,7 @@ describe('rebuilding the tables of the tx service', function () {
           await waiting;
         },
       });
-      const rebuilding = rebuild(80);
+      const rebuilding = rebuild();
       await eventually(() => reached === 1, where);
       node.fork(60, { tip: 130 });
       if (where === 'reindex swap') setTimeout(goOn, 500);
@@ -256,8 +225,6 @@ describe('rebuilding the tables of the tx service', function () {
     closing.push(() => {
       holds = false;
     });
-    await fails(rebuild(0), status.INVALID_ARGUMENT, /from_height 0 /);
-    await fails(rebuild(61), status.INVALID_ARGUMENT, /from_height 61 is above the last indexed block, 60/);
     const watch = async (): Promise<void> => {
       for await (const _ of streamRpc(client.watchReindex.bind(client), {})) {
         // until it ends
@@ -267,9 +234,9 @@ describe('rebuilding the tables of the tx service', function () {
     await fails(callRpc(client.cancelReindex.bind(client), {}), status.NOT_FOUND, /not being rebuilt/);
 
     holds = true;
-    const first = rebuild(1);
+    const first = rebuild();
     await onlyLeft(prefix, '', '_g2');
-    await fails(rebuild(5), status.ALREADY_EXISTS, /rebuilt already, from height 1/);
+    await fails(rebuild(), status.ALREADY_EXISTS, /rebuilt already, and is at/);
     const ends = Promise.all([
       fails(first, status.CANCELLED, /cancelled/),
       fails(watch(), status.CANCELLED, /cancelled/),
@@ -281,7 +248,7 @@ describe('rebuilding the tables of the tx service', function () {
     await onlyLeft(prefix, '');
     await fails(callRpc(client.cancelReindex.bind(client), {}), status.NOT_FOUND, /not being rebuilt/);
 
-    assert.equal((await rebuild(60)).at(-1)?.phase, Phase.DONE);
+    assert.equal((await rebuild()).at(-1)?.phase, Phase.DONE);
     await onlyLeft(prefix, '_g3');
     node.advance(1);
   });
@@ -299,7 +266,7 @@ describe('rebuilding the tables of the tx service', function () {
       holds = false;
     });
     const leaving = new AbortController();
-    const left = first.rebuild(1, leaving.signal);
+    const left = first.rebuild(leaving.signal);
     await onlyLeft(prefix, '', '_g2');
     leaving.abort();
     await left;
@@ -324,8 +291,8 @@ describe('rebuilding the tables of the tx service', function () {
   it('is followed by processes that only serve', async () => {
     const { node, prefix, rebuild, get } = await start({ tip: 80 });
     const serving = await start({ node, env: { CLICKHOUSE_DATABASE: prefix, ROLE: 'serve' } });
-    await fails(serving.rebuild(1), status.FAILED_PRECONDITION, /only answers/);
-    await rebuild(1);
+    await fails(serving.rebuild(), status.FAILED_PRECONDITION, /only answers/);
+    await rebuild();
     await onlyLeft(prefix, '_g2');
     node.advance(2);
     for (const each of [get, serving.get])
@@ -336,9 +303,3 @@ describe('rebuilding the tables of the tx service', function () {
     assert.deepEqual(await serving.get('/indexer/tx/v1/txs'), await get('/indexer/tx/v1/txs'));
   });
 });
-
-/** Whether a row is the body of the tx with a sequence. */
-function isTxBody(row: unknown, sequence: number): boolean {
-  const { kind, sequence: own, body } = row as { kind?: string; sequence?: number; body?: string };
-  return body !== undefined && kind === 'tx' && own === sequence;
-}

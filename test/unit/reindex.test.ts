@@ -114,12 +114,9 @@ describe('the pace of a rebuild', () => {
 describe('weft reindex', () => {
   const progress = (given: Partial<Progress>): Progress => ({
     phase: Phase.BUILDING,
-    from_height: 1,
     height: 0,
     target_height: 0,
     blocks_per_second: 0,
-    copied_rows: 0,
-    rows_to_copy: 0,
     ...given,
   });
 
@@ -129,16 +126,7 @@ describe('weft reindex', () => {
       progressLine(progress({ height: 5_000, target_height: 20_000, blocks_per_second: 250 })),
       `[#######${dots(23)}]  25 %  block 5,000 of 20,000, 250 blocks/s, 1m 00s left`,
     );
-    assert.equal(
-      progressLine(progress({ from_height: 11, height: 10, target_height: 20 })),
-      `[${dots(30)}]   0 %  block 10 of 20, 0.0 blocks/s`,
-    );
     assert.match(progressLine(progress({ height: 30, target_height: 20 })), /^\[#{30}\] 100 %/);
-    const copying = { phase: Phase.COPYING, from_height: 50, copied_rows: 1_500, rows_to_copy: 3_000 };
-    assert.equal(
-      progressLine(progress(copying)),
-      `[${'#'.repeat(15)}${dots(15)}]  50 %  copying what lies below block 50: 1,500 of 3,000 rows`,
-    );
     assert.match(progressLine(progress({ phase: Phase.COPYING })), /0 % {2}making the tables$/);
   });
 
@@ -164,10 +152,10 @@ describe('weft reindex', () => {
   });
 
   it('reads its arguments, and says which is wrong', () => {
-    assert.deepEqual(readOrder(['tx', '--from', '7'], {}), {
+    assert.deepEqual(readOrder(['tx'], {}), {
       service: 'tx',
       address: '127.0.0.1:7002',
-      from_height: 7,
+      starts: true,
       watch: false,
       cancel: false,
     });
@@ -176,15 +164,10 @@ describe('weft reindex', () => {
     assert.equal(readOrder(['--help'], {}), undefined);
     for (const [args, words] of [
       [[], /name one service/],
-      [['tx', 'tx', '--from', '1'], /name one service/],
-      [['block', '--from', '1'], /no service "block"/],
-      [['toString', '--from', '1'], /no service "toString"/],
-      [['tx'], /--from 1/],
-      [['tx', '--from', '0'], /"0" is not a height/],
-      [['tx', '--from=-1'], /"-1" is not a height/],
-      [['tx', '--from', '1e3'], /"1e3" is not a height/],
-      [['tx', '--from', '99999999999999999999'], /is not a height/],
-      [['tx', '--from', '1', '--watch'], /one of them/],
+      [['tx', 'tx'], /name one service/],
+      [['block'], /no service "block"/],
+      [['toString'], /no service "toString"/],
+      [['tx', '--from', '7'], /always rebuilt from its first block/],
     ] as const)
       assert.throws(
         () => readOrder([...args], {}),

@@ -65,7 +65,7 @@ describe('gRPC calls that change something', () => {
     try {
       return [
         await codeOf(() => callRpc(client.cancelReindex.bind(client), {}, { deadline })),
-        await codeOf(() => drain(streamRpc(client.reindex.bind(client), { from_height: 1 }, { deadline }))),
+        await codeOf(() => drain(streamRpc(client.reindex.bind(client), {}, { deadline }))),
         await codeOf(() => drain(streamRpc(client.watchReindex.bind(client), {}, { deadline }))),
       ];
     } finally {

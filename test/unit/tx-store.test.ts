@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { createLog } from '../../services/common/log.js';
 import type { DecodedBlock } from '../../services/tx/decode/types.js';
-import { type AccountHead, type ListKey, latestKept, listKey } from '../../services/tx/store/account-list.js';
 import { checkFollows, checkTraces, splitBlocks, splitLines } from '../../services/tx/store/batches.js';
 import { nothing } from '../../services/tx/store/cursor.js';
-import { createHeads } from '../../services/tx/store/heads.js';
+import { createEnds } from '../../services/tx/store/list-end-cache.js';
+import { type ListEnd, type ListKey, latestKept, listKey } from '../../services/tx/store/list-ends.js';
 import { createMsgSets } from '../../services/tx/store/msg-sets.js';
 import { createOwners } from '../../services/tx/store/owners.js';
 import { addTrace, startRows } from '../../services/tx/store/rows.js';
@@ -36,10 +36,10 @@ describe('the ends of lists in memory', () => {
     ListKey,
     ListKey,
   ];
-  const head: AccountHead = { count: 7, latest: [70] };
+  const head: ListEnd = { count: 7, latest: [70] };
   const start = (capacity: number) => {
     const asked: ListKey[][] = [];
-    const heads = createHeads(async (keys) => {
+    const heads = createEnds(async (keys) => {
       asked.push([...keys]);
       return new Map();
     }, capacity);
@@ -132,9 +132,9 @@ describe('the ends of account lists', () => {
 
   it('count on from what the tables say, and are read once', async () => {
     const reads: ListKey[][] = [];
-    const heads = createHeads(async (keys) => {
+    const heads = createEnds(async (keys) => {
       reads.push([...keys]);
-      return new Map<ListKey, AccountHead>([[key, { count: 40, latest: [9, 8] }]]);
+      return new Map<ListKey, ListEnd>([[key, { count: 40, latest: [9, 8] }]]);
     }, 10);
     const first = await heads.stage(new Set([key, listKey('tx', 'bb')]));
     assert.deepEqual(
@@ -156,7 +156,7 @@ describe('the ends of account lists', () => {
   });
 
   it('remember as many sequences as a head holds', async () => {
-    const heads = createHeads(async () => new Map(), 10);
+    const heads = createEnds(async () => new Map(), 10);
     const staged = await heads.stage(new Set([key]));
     for (let sequence = 1; sequence <= latestKept + 5; sequence++) staged.append(key, sequence);
     const [[, head] = []] = [...staged.changed()];
@@ -246,7 +246,7 @@ describe('rows of traces', () => {
       accounts: new Map(),
     });
     const rows = startRows();
-    const heads = await createHeads(async () => new Map(), 10).stage(new Set());
+    const heads = await createEnds(async () => new Map(), 10).stage(new Set());
     const before = { ...nothing, last: { ...nothing.last, internal_tx: 100 } };
     const frames = [frame('aa', 0), frame('aa', 1), frame('bb', 0), frame('aa', 0)];
     const after = addTrace(rows, { height: 3, hash: 'H3', frames }, before, heads);

@@ -14,7 +14,7 @@ import { progressLine } from './show.js';
 
 const names = Object.keys(rebuildable).join(', ');
 
-const usage = `weft reindex SERVICE --from HEIGHT: rebuilds a service's tables from the raw material of the blocks
+const usage = `weft reindex SERVICE: rebuilds a service's tables from the raw material of the blocks
 
 The node is not asked for blocks, and the tables in use go on serving until the new ones have
 caught up with them. What no block tells (names and uris of NFTs, the balances that a rich list
@@ -22,9 +22,8 @@ began with, owners of Move objects older than the index) is asked of the tables 
 node; where the node is gone it stays as it was. Ctrl-C leaves the rebuild running; so does a restart of the service.
 SERVICE is one of: ${names}.
 
-  --from HEIGHT        first height to rebuild; what lies below is copied. 1 rebuilds all
   --watch              shows how the rebuild that runs gets on
-  --cancel             gives the rebuild that runs up; with --from or --watch: when Ctrl-C is pressed
+  --cancel             gives the rebuild that runs up; with --watch: when Ctrl-C is pressed
   --address HOST:PORT  gRPC of the process that writes the service's tables
                        (default: where weft start has it on this machine)
 
@@ -37,8 +36,8 @@ in what was asked for, 75 the service does not answer or the rebuild ended early
 interface Order {
   readonly service: RebuildableName;
   readonly address: string;
-  /** Undefined where a rebuild that runs is meant. */
-  readonly from_height: number | undefined;
+  /** Whether a rebuild begins; else one that runs is meant. */
+  readonly starts: boolean;
   readonly watch: boolean;
   readonly cancel: boolean;
 }
@@ -87,25 +86,16 @@ export function readOrder(
   if (!Object.hasOwn(rebuildable, name))
     throw new UserError(`there is no service ${JSON.stringify(name)} to rebuild: it is one of ${names}`);
   const service = name as RebuildableName;
-  if (values.from === undefined && !values.watch && !values.cancel)
-    throw new UserError(`say which height to begin from: --from 1 rebuilds all\n\n${usage}`);
-  if (values.from !== undefined && values.watch)
-    throw new UserError('--from begins a rebuild and --watch follows one that runs: give one of them');
+  if (values.from !== undefined)
+    throw new UserError(`a service is always rebuilt from its first block: leave --from out\n\n${usage}`);
   const { port_setting, port } = rebuildable[service];
   return {
     service,
     address: values.address ?? `127.0.0.1:${env[port_setting] || port}`,
-    from_height: values.from === undefined ? undefined : heightOf(values.from),
+    starts: !values.watch && !values.cancel,
     watch: values.watch,
     cancel: values.cancel,
   };
-}
-
-function heightOf(text: string): number {
-  const height = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(height) || height < 1)
-    throw new UserError(`--from ${JSON.stringify(text)} is not a height: the first is 1`);
-  return height;
 }
 
 /** Statuses that are mistakes of the one who asks. */
@@ -123,7 +113,7 @@ async function reindex(order: Order, screen: Screen): Promise<number> {
   const leave = (): void => leaving.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, leave);
   try {
-    if (order.from_height === undefined && !order.watch) {
+    if (!order.starts && !order.watch) {
       await callRpc(client.cancelReindex.bind(client), {});
       screen.write('the rebuild is cancelled; what was in use stays in use\n');
       return 0;
@@ -157,10 +147,9 @@ async function follow(
   signal: AbortSignal,
 ): Promise<boolean> {
   const line = liveLine(screen);
-  const answers: AsyncIterable<{ progress: Progress | undefined }> =
-    order.from_height === undefined
-      ? streamRpc(client.watchReindex.bind(client), {}, { signal })
-      : streamRpc(client.reindex.bind(client), { from_height: order.from_height }, { signal });
+  const answers: AsyncIterable<{ progress: Progress | undefined }> = order.starts
+    ? streamRpc(client.reindex.bind(client), {}, { signal })
+    : streamRpc(client.watchReindex.bind(client), {}, { signal });
   let isShown = false;
   try {
     for await (const { progress } of answers) {

@@ -13,14 +13,12 @@ export interface Generations {
   readonly in_use: number;
   /** The generation that is being built; 0 while none is. */
   readonly building: number;
-  /** First height that it is built from blocks; what lies below is copied. */
-  readonly from_height: number;
-  /** Whether it has all that is to be copied. */
+  /** Whether its tables are made, and hold nothing of an earlier attempt. */
   readonly is_prepared: boolean;
 }
 
 /** What holds while nothing was ever rebuilt. */
-const first: Generations = { revision: 0, in_use: 1, building: 0, from_height: 0, is_prepared: false };
+const first: Generations = { revision: 0, in_use: 1, building: 0, is_prepared: false };
 
 /** What the `generations` table and its record of migrations are called. */
 const [tableName, ledgerName] = ['generations', 'generation_migrations'];
@@ -49,7 +47,7 @@ export async function prepareGenerations(
 /** Reads the state that counts. */
 export async function readGenerations(database: Database, base: Target): Promise<Generations> {
   const [row] = await database.rows<Generations>(
-    `SELECT revision, in_use, building, from_height, is_prepared FROM ${base.database}.${tableName} ORDER BY revision DESC LIMIT 1`,
+    `SELECT revision, in_use, building, is_prepared FROM ${base.database}.${tableName} ORDER BY revision DESC LIMIT 1`,
     {},
     { name: 'generations.read' },
   );
@@ -65,7 +63,7 @@ export async function writeGenerations(
 ): Promise<Generations> {
   const next = { ...before, ...change, revision: before.revision + 1 };
   await database.insert(
-    `${base.database}.${tableName} (revision, in_use, building, from_height, is_prepared)`,
+    `${base.database}.${tableName} (revision, in_use, building, is_prepared)`,
     JSON.stringify(next),
     { name: 'generations.write' },
   );

@@ -8,10 +8,10 @@ import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import { childOf } from '../signal.js';
 import type { Fence } from '../writer/fence.js';
+import { dropGeneration } from './drop.js';
 import { type Generations, readGenerations, targetOf } from './generations.js';
 import type { InUse, Running } from './in-use.js';
 import { paced } from './pace.js';
-import { prepareGeneration } from './prepare.js';
 import { createRate } from './rate.js';
 import { type GenerationTables, includes, isNear, type RebuildableService } from './tables.js';
 
@@ -43,7 +43,6 @@ export type Outcome = 'swapped' | 'cancelled' | 'stopped';
 /** A rebuild that runs. */
 export interface Rebuild<Tables> {
   readonly generation: number;
-  readonly from_height: number;
   progress(): Progress;
   /** Ends it, unless it is past the point: then false. */
   cancel(): boolean;
@@ -72,7 +71,7 @@ const rateWindow_ms = 10_000;
 /**
  * Builds a generation beside the one in use and puts it in its place:
  *
- * 1. The tables are made and get a copy of what lies below the first height to rebuild.
+ * 1. The tables are made; whatever stopped it, those of an attempt before go first.
  * 2. They follow the block service as any consumer does, from their own cursor.
  * 3. Once they are close, writing to the tables in use is held until the new ones have every
  *    block of them, and one row names the new ones as those in use.
@@ -84,12 +83,11 @@ export function startRebuild<Tables extends GenerationTables>(
   options: RebuildOptions<Tables>,
 ): Rebuild<Tables> {
   const { service, database, inUse, log, state } = options;
-  const { building: generation, from_height } = state();
+  const { building: generation } = state();
   const ending = childOf(options.signal);
   const { signal } = ending;
   const rate = createRate(rateWindow_ms);
   const target = targetOf(service.base, generation);
-  let [copied_rows, rows_to_copy] = [0, 0];
   let next: Running<Tables> | undefined;
   let hold_ms = firstHold_ms;
   let isSwapping = false;
@@ -101,27 +99,9 @@ export function startRebuild<Tables extends GenerationTables>(
       await migrate(slow, service.migrations, target);
       return;
     }
-    await prepareGeneration({
-      database: slow,
-      service,
-      source: inUse.current(),
-      source_target: targetOf(service.base, state().in_use),
-      generation,
-      from_height,
-      signal,
-      fault: options.fault,
-      onProgress: (copied, of) => {
-        [copied_rows, rows_to_copy] = [copied, of];
-      },
-    });
-    if (from_height > 1) {
-      const copy = service.open({
-        ...{ target, database: slow, writer: options.fence.over(slow), signal },
-        ...{ isInUse: () => false, inUse: inUse.current },
-      });
-      await copy.unwind(from_height - 1);
-    }
-    await options.fault('reindex copied');
+    await dropGeneration(slow, service.base, generation, options.fault);
+    await migrate(slow, service.migrations, target);
+    await options.fault('reindex tables made');
     await options.change({ is_prepared: true });
     await options.fault('reindex prepared');
   };
@@ -152,7 +132,7 @@ export function startRebuild<Tables extends GenerationTables>(
   const nameAsInUse = async (): Promise<void> => {
     for (;;) {
       try {
-        return await options.change({ in_use: generation, building: 0, from_height: 0, is_prepared: false });
+        return await options.change({ in_use: generation, building: 0, is_prepared: false });
       } catch (error) {
         log.warn({ err: error }, `the swap could not be written: ${messageOf(error)}`);
         const now = await readGenerations(database, service.base).catch(() => undefined);
@@ -201,16 +181,12 @@ export function startRebuild<Tables extends GenerationTables>(
 
   return {
     generation,
-    from_height,
     ended,
     progress: () => ({
       phase: isDone ? Phase.DONE : next === undefined ? Phase.COPYING : Phase.BUILDING,
-      from_height,
       height: next?.tables.tip.height ?? 0,
       target_height: inUse.current().tip.height,
       blocks_per_second: rate.perSecond(),
-      copied_rows,
-      rows_to_copy,
     }),
     cancel() {
       if (isSwapping) return false;

@@ -19,9 +19,9 @@ export function reindexService(options: ReindexRpcOptions): ServedService {
     );
   };
   const implementation: ReindexServiceServer = {
-    reindex: streaming(options, async function* ({ from_height }, { signal }) {
+    reindex: streaming(options, async function* (_, { signal }) {
       const reindexer = writing();
-      await reindexer.start(from_height);
+      await reindexer.start();
       for await (const progress of reindexer.watch(signal)) yield { progress };
     }),
     watchReindex: streaming(options, async function* (_, { signal }) {

@@ -2,7 +2,6 @@ import type { Database } from '../clickhouse/database.js';
 import type { Migration, Target } from '../clickhouse/migrate.js';
 import type { Cursor } from '../consume.js';
 import type { FencedDatabase } from '../writer/fence.js';
-import type { TableCopy } from './copy.js';
 
 /*
  * What a service gives so that its tables can be rebuilt. To make a service rebuildable:
@@ -20,16 +19,6 @@ import type { TableCopy } from './copy.js';
 export interface Tip extends Cursor {
   /** Last heights of tracks that lag behind the blocks, by name. */
   readonly tracks: Readonly<Record<string, number>>;
-}
-
-/** How the rows of the blocks below a height are copied to another generation. */
-export interface CopyPlan {
-  readonly tables: readonly TableCopy[];
-  /**
-   * Whether blocks that are written meanwhile change such rows: then nothing is written while
-   * they are copied. Append-only tables need not wait.
-   */
-  readonly holds: boolean;
 }
 
 /** Everything that a service has opened on one generation of its tables. */
@@ -50,14 +39,6 @@ export interface GenerationTables {
   hold<T>(work: () => Promise<T>): Promise<T>;
   /** The blocks between two heights, inclusive. */
   hashes(from: number, to: number): Promise<readonly Cursor[]>;
-  /** Removes everything above a height; 0 removes all. */
-  unwind(height: number): Promise<void>;
-  /**
-   * Which rows another generation begins with that is rebuilt from the height after this one.
-   * It is unwound to that height afterwards, so more than that may be copied. Undefined where
-   * a service can only be rebuilt from its first block.
-   */
-  readonly planCopy?: (height: number) => Promise<CopyPlan>;
 }
 
 /** What a generation is opened with. */

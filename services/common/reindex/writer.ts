@@ -35,7 +35,7 @@ export interface WriterOptions<Tables extends GenerationTables> {
 /** What callers can do about rebuilding; see ReindexService. */
 export interface Reindexer {
   /** Begins to rebuild. @throws RpcError */
-  start(from_height: number): Promise<void>;
+  start(): Promise<void>;
   /** How the rebuild that runs gets on, until its end. @throws RpcError */
   watch(signal: AbortSignal): AsyncIterable<Progress>;
   /** Gives it up. @throws RpcError */
@@ -91,8 +91,8 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
   };
 
   const begin = (): void => {
-    const { building, from_height, in_use } = state;
-    log.info({ generation: building, from_height }, 'rebuilding beside the tables in use');
+    const { building, in_use } = state;
+    log.info({ generation: building }, 'rebuilding beside the tables in use');
     const current = startRebuild<Tables>({
       ...options,
       state: () => state,
@@ -163,7 +163,7 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
       await fence.release();
     },
 
-    start: (from_height) =>
+    start: () =>
       exclusive(async () => {
         // The embedded engine has no other writer: it begins in a moment.
         if (database.isExclusive) await hasBegun;
@@ -176,13 +176,13 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
           const { height, target_height } = rebuild.progress();
           throw new RpcError(
             status.ALREADY_EXISTS,
-            `the ${service.name} service is being rebuilt already, from height ${rebuild.from_height}, and is at ${height} of ${target_height}: watch it or cancel it first`,
+            `the ${service.name} service is being rebuilt already, and is at ${height} of ${target_height}: watch it or cancel it first`,
           );
         }
-        const tables = inUse.current();
-        checkFrom(from_height, tables);
+        if (inUse.current().tip.height === 0)
+          throw invalidArgument('nothing is indexed yet that could be rebuilt');
         const building = await nextGeneration(database, service.base);
-        await change({ building, from_height, is_prepared: false });
+        await change({ building, is_prepared: false });
         await fault('reindex begun');
         begin();
       }),
@@ -215,24 +215,11 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
           );
         const { outcome } = await cancelled.ended;
         if (outcome !== 'cancelled') throw new RpcError(status.UNAVAILABLE, 'the service stops');
-        await change({ building: 0, from_height: 0, is_prepared: false });
+        await change({ building: 0, is_prepared: false });
         await fault('reindex cancelled');
         rebuild = undefined;
         dropLater([cancelled.generation], 0);
         log.info({ generation: cancelled.generation }, 'the rebuild was cancelled');
       }),
   };
-}
-
-/** @throws RpcError INVALID_ARGUMENT for a height that tables cannot be rebuilt from. */
-function checkFrom(from_height: number, tables: GenerationTables): void {
-  const { height } = tables.tip;
-  if (from_height < 1) throw invalidArgument(`from_height ${from_height} is not a height: the first is 1`);
-  if (height === 0) throw invalidArgument('nothing is indexed yet that could be rebuilt');
-  if (from_height > height)
-    throw invalidArgument(`from_height ${from_height} is above the last indexed block, ${height}`);
-  if (from_height > 1 && tables.planCopy === undefined)
-    throw invalidArgument(
-      `from_height is ${from_height}, but these tables can only be rebuilt from the first block: ask for 1`,
-    );
 }

@@ -30,33 +30,49 @@ export interface HeadTable<Position extends Cursor> {
   readonly table: string;
   /** Of the statements in metrics. */
   readonly name: string;
-  /** The columns of a position: numbers, and the hash. */
-  readonly columns: readonly (keyof Position & string)[];
+  /** The columns of a position, in no order. */
+  readonly columns: readonly string[];
+  /** A position as those columns. */
+  readonly toColumns: (position: Position) => Columns;
+  readonly fromColumns: (columns: Columns) => Position;
 }
+
+/** Columns by name. */
+export type Columns = Readonly<Record<string, string | number>>;
+
+/** Of positions that are columns as they are. */
+export const asColumns = <Position extends Cursor>(
+  columns: readonly (keyof Position & string)[],
+): Pick<HeadTable<Position>, 'columns' | 'toColumns' | 'fromColumns'> => ({
+  columns,
+  toColumns: (position) =>
+    Object.fromEntries(columns.map((column) => [column, position[column] as string | number])),
+  fromColumns: (row) => row as unknown as Position,
+});
 
 /** Reads the head; undefined before the first. */
 export async function readHead<Position extends Cursor>(
   database: Database,
-  { table, name, columns }: HeadTable<Position>,
+  { table, name, columns, fromColumns }: HeadTable<Position>,
   call: Call & { readonly priority?: 'read' | 'write' } = {},
 ): Promise<HeadRow<Position> | undefined> {
-  const [row] = await database.rows<Position & { views: ViewState; rollbacks: number }>(
+  const [row] = await database.rows<Columns & { views: ViewState; rollbacks: number }>(
     `SELECT ${columns.join(', ')}, views, rollbacks FROM ${table} ORDER BY version DESC LIMIT 1`,
     {},
     { name: `${name}.head`, ...call },
   );
   if (row === undefined) return undefined;
   const { views, rollbacks, ...position } = row;
-  return { position: position as unknown as Position, views, rollbacks };
+  return { position: fromColumns(position), views, rollbacks };
 }
 
 /** Writes the head, and makes sure that it took effect. @throws Superseded */
 export async function writeHead<Position extends Cursor>(
   database: FencedDatabase,
-  { table, name }: HeadTable<Position>,
+  { table, name, toColumns }: HeadTable<Position>,
   { position, views, rollbacks }: HeadRow<Position>,
 ): Promise<void> {
-  const row = { ...position, views, rollbacks, version: database.nextVersion() };
+  const row = { ...toColumns(position), views, rollbacks, version: database.nextVersion() };
   await database.insert(table, JSON.stringify(row), { name: `${name}.write_head`, priority: 'write' });
   await database.confirm();
 }
@@ -64,3 +80,15 @@ export async function writeHead<Position extends Cursor>(
 /** How many repairs have begun and ended: odd while one is under way. One that begins counts as a rollback. */
 export const countedRepairs = ({ views, rollbacks }: HeadRow<Cursor>): number =>
   2 * rollbacks - (views === 'whole' ? 0 : 1);
+
+/** What a process that only serves takes over of tables: how far they are, and how many repairs have begun and ended. */
+export async function readSeen<Position extends Cursor>(
+  database: Database,
+  head: HeadTable<Position>,
+  nothing: Position,
+): Promise<{ readonly position: Position; readonly cuts: number }> {
+  const row = await readHead(database, head);
+  return row === undefined
+    ? { position: nothing, cuts: 0 }
+    : { position: row.position, cuts: countedRepairs(row) };
+}

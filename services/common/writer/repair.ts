@@ -86,11 +86,12 @@ export function createWriterHead<Position extends Cursor, Name extends string>(
     },
     async repair(to, onLowered) {
       const { position, rollbacks, ...before } = found();
-      const params: Readonly<Record<string, unknown>> = { ...(to as object) };
+      const params = head.toColumns(to);
       const remove = { database, tables, fault, name: `${head.name}.remove_above` };
       const counts = await countRows(remove, above, params);
       const isTouched = before.views !== 'whole' || views.some(({ facts }) => (counts.get(facts) ?? 0) > 0);
-      const isSame = head.columns.every((column) => to[column] === position[column]);
+      const at = head.toColumns(position);
+      const isSame = head.columns.every((column) => params[column] === at[column]);
       const state: ViewState =
         before.views === 'rebuilding' ? 'rebuilding' : isTouched ? 'repairing' : 'whole';
       if (isTouched || !isSame) await write({ position: to, views: state, rollbacks: rollbacks + 1 });

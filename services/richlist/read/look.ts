@@ -1,6 +1,6 @@
 import type { Database } from '../../common/clickhouse/database.js';
 import { createLook } from '../../common/look.js';
-import { countedRepairs, readHead } from '../../common/writer/head-table.js';
+import { readSeen } from '../../common/writer/head-table.js';
 import { nothing, readHashes } from '../store/cursor.js';
 import { headOf, type Tables } from '../store/tables.js';
 import type { Head } from './head.js';
@@ -9,12 +9,7 @@ import type { Head } from './head.js';
 export const lookOf = (database: Database, tables: Tables, head: Head): (() => Promise<void>) =>
   createLook({
     head,
-    read: async () => {
-      const row = await readHead(database, headOf(tables));
-      return row === undefined
-        ? { position: nothing, cuts: 0 }
-        : { position: row.position, cuts: countedRepairs(row) };
-    },
+    read: () => readSeen(database, headOf(tables), nothing),
     hashes: (from, to) => readHashes(database, tables, from, to),
     // A heal that a crash has taken back: balances at past heights are others again.
     hasLost: (before, now) => now.last_ord < before.last_ord,

@@ -6,6 +6,7 @@ import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
 import type { FencedDatabase } from '../../common/writer/fence.js';
+import { headBefore } from '../../common/writer/head-before.js';
 import { createWriterHead } from '../../common/writer/repair.js';
 import { compactView } from '../../common/writer/views.js';
 import { clampAmount } from '../amount.js';
@@ -16,14 +17,13 @@ import { type Holding, type HoldingKey, holdingKey, holdingOf } from './balance.
 import { checkFollows, splitBlocks } from './batches.js';
 import { nothing, type Position, readHashes, readPosition } from './cursor.js';
 import { changesOfBlocks, type FoldStart, firstQuestions } from './fold.js';
-import { headBefore } from './head-before.js';
 import { type Compared, healsOf } from './heal.js';
 import { createHolderCounts } from './holder-counts.js';
 import { createKnown } from './known.js';
 import { addChange, type Batch, balanceRows, countRows, holderRows, startBatch } from './rows.js';
 import { type FactName, headOf, tablesOf, type ViewName } from './tables.js';
 import { createTokenList } from './token-list.js';
-import { richlistViews } from './views.js';
+import { factsAbove, richlistViews } from './views.js';
 
 export interface StoreOptions {
   readonly database: FencedDatabase;
@@ -127,13 +127,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     ...{ database, tables, fault, onRepairs: options.onRepairs },
     head: headOf(tables),
     views: [richlistViews],
-    above: [
-      ['blocks', 'height > {height:UInt64} OR last_ord > {last_ord:UInt64}'],
-      ['checks', 'ord > {last_ord:UInt64}'],
-      ['denoms', 'ord > {last_ord:UInt64}'],
-      ['tokens', 'ord > {last_ord:UInt64}'],
-      ['changes', 'ord > {last_ord:UInt64}'],
-    ],
+    above: factsAbove,
   });
 
   const insertPart = async (name: FactName | ViewName | 'drifting', lines: readonly string[]) => {
@@ -273,6 +267,13 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     return healsOf(database, tables, compared, await known.get(keys), position);
   };
 
+  /** Where the tables are, after whatever happened to them. */
+  const findHead = async (): Promise<Position> => {
+    const positionAt = (height: number) => readPosition(database, tables, height, { priority: 'write' });
+    const first = () => headBefore(database, tables.of('cuts'), 'richlist', positionAt);
+    return (await head.find(first)).position;
+  };
+
   /** Makes the tables what they are at a position, and forgets what memory knows of them. */
   const repair = async (to: Position, onLowered?: () => void): Promise<number> => {
     isClean = false;
@@ -291,7 +292,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   };
 
   const recover = async (): Promise<Position> => {
-    const { position: found } = await head.find(() => headBefore(database, tables));
+    const found = await findHead();
     const removed = await repair(found);
     options.onRecovered?.(found);
     if (removed > 0) log.warn({ rows: removed, height: found.height }, 'removed what a crash had left');
@@ -371,7 +372,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     noteDrifting: (compared_at) => writing(() => insert('drifting', [JSON.stringify({ compared_at })])),
     unwind: (height) =>
       exclusive(async () => {
-        const { position: newest } = await head.find(() => headBefore(database, tables));
+        const newest = await findHead();
         const found = height >= newest.height ? newest : await readPosition(database, tables, height);
         const to = found.height < found.seed_height || height < found.seed_height ? nothing : found;
         await repair(to, () => options.onUnwind?.(to));

@@ -1,6 +1,6 @@
 import type { Target } from '../../common/clickhouse/migrate.js';
 import { namesOf, type TableNames } from '../../common/clickhouse/tables.js';
-import type { HeadTable } from '../../common/writer/head-table.js';
+import { asColumns, type HeadTable } from '../../common/writer/head-table.js';
 import type { Position } from './cursor.js';
 
 /** Append-only tables: what happened, in its order. */
@@ -22,5 +22,5 @@ export const tablesOf = (target: Target): Tables => namesOf(target);
 export const headOf = (tables: Tables): HeadTable<Position> => ({
   table: tables.of('head'),
   name: 'richlist',
-  columns: ['height', 'hash', 'last_ord', 'seed_height'],
+  ...asColumns<Position>(['height', 'hash', 'last_ord', 'seed_height']),
 });

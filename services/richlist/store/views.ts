@@ -1,5 +1,15 @@
+import type { Conditions } from '../../common/clickhouse/remove.js';
 import { readDefinition, type ViewSet } from '../../common/writer/views.js';
 import type { TableName } from './tables.js';
+
+/** The facts above the head, table by table; the changes, which the views follow from, come last. */
+export const factsAbove: Conditions<TableName> = [
+  ['blocks', 'height > {height:UInt64} OR last_ord > {last_ord:UInt64}'],
+  ['checks', 'ord > {last_ord:UInt64}'],
+  ['denoms', 'ord > {last_ord:UInt64}'],
+  ['tokens', 'ord > {last_ord:UInt64}'],
+  ['changes', 'ord > {last_ord:UInt64}'],
+];
 
 /** Everything that follows from the changes of balances. */
 export const richlistViews: ViewSet<TableName> = {

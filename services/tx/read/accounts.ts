@@ -1,9 +1,8 @@
 import { createBatcher } from '../../common/batcher.js';
 import { type Call, type Database, tuple } from '../../common/clickhouse/database.js';
 import { isBeingCut } from '../../common/cuts.js';
-import { readAccountHeads } from '../store/account-heads.js';
-import { type AccountHead, emptyList, type ListKey, listKey } from '../store/account-list.js';
-import { createHeadTable } from '../store/head-table.js';
+import { createEndTable } from '../store/list-end-cache.js';
+import { emptyList, type ListEnd, type ListKey, listKey, readListEnds } from '../store/list-ends.js';
 import { type AccountList, kindOfList, type Tables } from '../store/tables.js';
 import { groupBy } from './group.js';
 import type { Head } from './head.js';
@@ -11,9 +10,9 @@ import type { Head } from './head.js';
 /** The lists of accounts. */
 export interface Accounts {
   /** The end of a list as it is at a sequence. */
-  head(list: AccountList, account: string, upTo: number, call: Call): Promise<AccountHead>;
+  end(list: AccountList, account: string, upTo: number, call: Call): Promise<ListEnd>;
   /** Remembers the end of a list that was just appended to. */
-  put(key: ListKey, head: AccountHead): void;
+  put(key: ListKey, end: ListEnd): void;
   /** Sequences at positions `from` to `to` of a list, ascending. */
   range(range: AccountRange, call: Call): Promise<number[]>;
 }
@@ -26,14 +25,14 @@ export interface AccountRange {
   readonly to: number;
 }
 
-/** Heads and positions that one query reads. */
-const [headsAtOnce, positionsAtOnce] = [128, 256];
+/** Ends and positions that one query reads. */
+const [endsAtOnce, positionsAtOnce] = [128, 256];
 
 /** A longer range is a query of its own: as a range it is read faster than position by position. */
 const longRange = 32;
 
-/** Memory for 50,000 heads is about 13 MB. */
-const headsRemembered = 50_000;
+/** Memory for 50,000 ends is about 13 MB. */
+const endsRemembered = 50_000;
 
 export interface AccountsOptions {
   readonly database: Database;
@@ -47,7 +46,7 @@ export interface AccountsOptions {
 
 /** Opens the account lists. */
 export function createAccounts({ database, tables, head, atOnce, writesToo }: AccountsOptions): Accounts {
-  const known = createHeadTable(headsRemembered);
+  const known = createEndTable(endsRemembered);
   let [revision, position] = [head.revision, head.position];
   // Who writes the tables knows which lists have changed; anybody else must look again
   // whenever they have moved.
@@ -56,20 +55,20 @@ export function createAccounts({ database, tables, head, atOnce, writesToo }: Ac
     [revision, position] = [head.revision, head.position];
   };
 
-  const heads = createBatcher<{ key: ListKey; list: AccountList; upTo: number }, AccountHead>({
+  const batched = createBatcher<{ key: ListKey; list: AccountList; upTo: number }, ListEnd>({
     run: async (keys, call) => {
-      const answers = new Map<string, AccountHead>();
+      const answers = new Map<string, ListEnd>();
       // Calls of one moment nearly always see the same end of a kind.
       for (const some of groupBy(keys, ({ list, upTo }) => `${kindOfList(list)}/${upTo}`).values()) {
         const upTo = some[0]?.upTo ?? 0;
         const wanted = [...new Set(some.map(({ key }) => key))];
-        const ends = { tx: upTo, evm_tx: upTo, internal_tx: upTo };
-        const found = await readAccountHeads(database, tables, wanted, ends, call, isBeingCut(head.cuts));
-        for (const [key, head] of found) answers.set(`${key}/${upTo}`, head);
+        const last = { tx: upTo, evm_tx: upTo, internal_tx: upTo };
+        const found = await readListEnds(database, tables, wanted, last, call, isBeingCut(head.cuts));
+        for (const [key, end] of found) answers.set(`${key}/${upTo}`, end);
       }
       return keys.map(({ key, upTo }) => answers.get(`${key}/${upTo}`) ?? emptyList);
     },
-    most: headsAtOnce,
+    most: endsAtOnce,
     atOnce,
   });
 
@@ -110,13 +109,13 @@ export function createAccounts({ database, tables, head, atOnce, writesToo }: Ac
   };
 
   return {
-    async head(list, account, upTo, call) {
+    async end(list, account, upTo, call) {
       forgetWhatMayHaveChanged();
       const key = listKey(list, account);
       const remembered = known.get(key);
       if (remembered !== undefined && (remembered.latest[0] ?? 0) <= upTo) return remembered;
       const [before, began] = [head.position, head.revision];
-      const found = await heads({ key, list, upTo }, call);
+      const found = await batched({ key, list, upTo }, call);
       // Kept only if nothing was written or removed meanwhile: it could have changed the list.
       const isSame = before === head.position && began === head.revision;
       if (isSame && upTo === before.last[kindOfList(list)]) {

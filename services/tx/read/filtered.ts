@@ -173,7 +173,7 @@ export async function listByAccountAndMsgs(
   const anchor = anchorOf(window);
   const upTo = reader.head.position.last.tx;
   const [{ count }, sets] = await Promise.all([
-    reader.accounts.head(list, account, upTo, call),
+    reader.accounts.end(list, account, upTo, call),
     reader.messages.setsWithAny(msgs, upTo, call),
   ]);
   if (count === 0 || sets.length === 0) return emptyPage(name, request);

@@ -96,7 +96,7 @@ export async function listByAccount(
 ): Promise<BodyPage> {
   const list = accountLists[kind][sent ? 'sent' : 'named'];
   const upTo = reader.head.position.last[kind];
-  const { count, latest } = await reader.accounts.head(list, account, upTo, call);
+  const { count, latest } = await reader.accounts.end(list, account, upTo, call);
   const pageOf = async (wanted: PageRequest): Promise<SequencePage> => {
     const page = densePage(wanted, { name: `${list}/by_account/${account}`, first: 1, last: count });
     const { from, to, pagination } = page;

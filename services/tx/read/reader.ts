@@ -24,7 +24,7 @@ export interface Reader {
    * is of one chain if no rollback shows then, since the cursor is what a rollback takes first.
    */
   readonly look?: (() => Promise<void>) | undefined;
-  /** Nothing that answers are made of is missing while tables are cut: see `readAccountHeads`. */
+  /** Answers are made of facts, and of a view that a repair makes readers pass over: see `readListEnds`. */
   readonly isWholeWhileCut: true;
 }
 

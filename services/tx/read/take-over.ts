@@ -10,7 +10,7 @@ export function takeOver({ bodies, hashes, accounts }: Reader, head: Head, writt
     bodies.put(kind, sequence, body);
     if (kind !== 'internal_tx') hashes.put(kind, hash, { sequence, body_count: 1 });
   }
-  for (const [key, end] of written.heads) accounts.put(key, end);
+  for (const [key, end] of written.ends) accounts.put(key, end);
 }
 
 /**

@@ -22,23 +22,27 @@ export const nothing: Position = {
   last: { tx: 0, evm_tx: 0, internal_tx: 0 },
 };
 
-/** Reads how far the tables are, or the last batch that ends at or below a height. */
+/**
+ * Reads where the tables were at a height, from their blocks.
+ *
+ * @param internal_height internal txs above it do not count.
+ */
 export async function readPosition(
   database: Database,
   tables: Tables,
-  height = Number.MAX_SAFE_INTEGER,
-  call: Call = {},
+  height: number,
+  internal_height = height,
+  call: Call & { readonly priority?: 'read' | 'write' } = {},
 ): Promise<Position> {
   const [block] = await database.rows<Cursor & { last_sequence: number; last_evm_sequence: number }>(
-    `SELECT height, hash, last_sequence, last_evm_sequence FROM ${tables.of('blocks')} WHERE height <= {height:UInt64} AND ends_batch ORDER BY height DESC LIMIT 1`,
+    `SELECT height, hash, last_sequence, last_evm_sequence FROM ${tables.of('blocks')} WHERE height <= {height:UInt64} ORDER BY height DESC LIMIT 1`,
     { height },
     { name: 'tx.cursor', ...call },
   );
   if (block === undefined) return nothing;
-  // Not above the other cursor, even while a rollback is being unwound.
   const [internal] = await database.rows<{ height: number; last_sequence: number }>(
-    `SELECT height, last_sequence FROM ${tables.of('internal_blocks')} WHERE height <= {height:UInt64} AND ends_batch ORDER BY height DESC LIMIT 1`,
-    { height: block.height },
+    `SELECT height, last_sequence FROM ${tables.of('internal_blocks')} WHERE height <= {height:UInt64} ORDER BY height DESC LIMIT 1`,
+    { height: Math.min(block.height, internal_height) },
     { name: 'tx.internal_cursor', ...call },
   );
   return {

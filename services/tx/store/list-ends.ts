@@ -1,112 +1,151 @@
-import { type Database, type StatementOptions, tuple } from '../../common/clickhouse/database.js';
-import { type AccountHead, type ListKey, latestKept, listKey, listOf } from './account-list.js';
+import { type Call, type Database, tuple } from '../../common/clickhouse/database.js';
 import { type AccountList, type Kind, kindOfList, type Tables } from './tables.js';
 
-/*
- * The ends of lists as their items say. Items are only ever appended, and never removed up to
- * the cursor, so that this is right at any position that is whole: while more is being written,
- * while what was above is removed, and after a kill in the midst of either.
- */
-
-/** A list, and about how long it is. */
-export interface WantedEnd {
-  readonly key: ListKey;
-  /** undefined where nobody knows: most such lists have no items at all. */
-  readonly length: number | undefined;
+/** The end of an account's list. */
+export interface ListEnd {
+  /** Length of the list. */
+  readonly count: number;
+  /** Sequences of its last items, newest first: at most `latestKept`. */
+  readonly latest: readonly number[];
 }
 
-/** What a statement is sent with. */
-type Sending = Omit<StatementOptions, 'name'>;
+/** An account's list as a text: `list/account`. */
+export type ListKey = `${AccountList}/${string}`;
 
-/** Longer lists are read from their end, one by one; shorter ones whole, many in a statement. */
-const shortList = 2_000;
+export const listKey = (list: AccountList, account: string): ListKey => `${list}/${account}`;
 
-/** Lists that one statement reads whole, and from the end. */
-const [shortAtOnce, longAtOnce] = [500, 16];
+/** An empty list. */
+export const emptyList: ListEnd = { count: 0, latest: [] };
+
+/** How many sequences an end carries: the first page of a wallet fits. The view's definition has the same number. */
+export const latestKept = 16;
+
+/** The list and the account of a key. */
+export const listOf = (key: ListKey): readonly [AccountList, string] => {
+  const slash = key.indexOf('/');
+  return [key.slice(0, slash) as AccountList, key.slice(slash + 1)];
+};
+
+/** Keys that go into one statement, so that it stays short. */
+const keysAtOnce = 500;
+
+interface Row {
+  readonly list: AccountList;
+  readonly account: string;
+  readonly length: number;
+  readonly latest: readonly number[];
+}
+
+const paramOf = (keys: readonly ListKey[]) => ({ keys: keys.map((key) => tuple(listOf(key))) });
 
 /**
- * Works out the ends of lists.
+ * Reads the ends of lists as they are at a position.
  *
+ * A row of the view may be ahead of the position: while a batch is written, after a kill meanwhile until the next start,
+ * and for a reader that is behind the writer. The items that it names tell how far, if one of them is at the position;
+ * otherwise the list's items are counted, which are never changed up to the head. During a repair they always are.
+ *
+ * @param keys the lists wanted; those without items are missing in the answer.
  * @param upTo highest sequence that counts, of each kind.
- * @returns those that have items.
+ * @param isRepairing whether a repair of the view is under way.
  */
 export async function readListEnds(
   database: Database,
   tables: Tables,
-  wanted: readonly WantedEnd[],
+  keys: readonly ListKey[],
   upTo: Readonly<Record<Kind, number>>,
-  sending: Sending = {},
-): Promise<Map<ListKey, AccountHead>> {
-  const isLong = ({ length }: WantedEnd): boolean => (length ?? 0) > shortList;
-  const [short, long] = [wanted.filter((end) => !isLong(end)), wanted.filter(isLong)];
-  const found = new Map<ListKey, AccountHead>();
-  for (let from = 0; from < short.length; from += shortAtOnce)
-    await readWhole(database, tables, short.slice(from, from + shortAtOnce), upTo, sending, found);
-  for (let from = 0; from < long.length; from += longAtOnce)
-    await readFromEnd(database, tables, long.slice(from, from + longAtOnce), upTo, sending, found);
+  call: Call & { readonly priority?: 'read' | 'write' } = {},
+  isRepairing = false,
+): Promise<Map<ListKey, ListEnd>> {
+  const found = new Map<ListKey, ListEnd>();
+  for (let start = 0; start < keys.length; start += keysAtOnce) {
+    const some = keys.slice(start, start + keysAtOnce);
+    if (!isRepairing)
+      for (const row of await readView(database, tables, some, call)) {
+        const end = endAt(row, upTo[kindOfList(row.list)]);
+        if (end !== undefined) found.set(listKey(row.list, row.account), end);
+      }
+    const unsure = some.filter((key) => !found.has(key));
+    if (unsure.length > 0) await countItems(database, tables, unsure, upTo, call, found);
+  }
   return found;
 }
 
-/** A list's end, worked out from all its items. */
-export interface CountedRow {
-  readonly list: AccountList;
-  readonly account: string;
-  readonly ord: number;
-  readonly latest: readonly number[];
+/** The end of a list at a sequence, from one that may be later; undefined where it does not tell. */
+function endAt({ length, latest }: Row, upTo: number): ListEnd | undefined {
+  const later = latest.findIndex((sequence) => sequence <= upTo);
+  return later === -1 ? undefined : { count: length - later, latest: latest.slice(later) };
 }
 
-/** The columns of a counted row, of items `i` by list and account; sequences are negated to have the newest first. */
-export const countedColumns = `list, account, max(i.ord) AS ord, groupArraySorted(${latestKept})(-toInt64(i.sequence)) AS latest`;
+function readView(database: Database, tables: Tables, keys: readonly ListKey[], call: Call): Promise<Row[]> {
+  return database.rows<Row>(
+    `SELECT list, account, length, latest
+     FROM (
+       SELECT e.list AS list, e.account AS account, e.length AS length, e.latest AS latest, e.is_deleted AS is_deleted
+       FROM ${tables.of('list_ends')} AS e
+       WHERE (e.list, e.account) IN {keys:Array(Tuple(String, String))}
+       ORDER BY e.list, e.account, e.version DESC
+       LIMIT 1 BY e.list, e.account
+     )
+     WHERE is_deleted = 0`,
+    paramOf(keys),
+    { name: 'tx.list_ends', ...call },
+  );
+}
 
-/** The end that a row tells. */
-export const countedHead = ({ list, account, ord, latest }: CountedRow): [ListKey, AccountHead] => [
+/** The columns of a list's end, of items with the alias `i`; sequences are negated to have the newest first. */
+const countedColumns = `list, account, max(i.ord) AS length, groupArraySorted(${latestKept})(-toInt64(i.sequence)) AS latest`;
+
+const counted = ({ list, account, length, latest }: Row): [ListKey, ListEnd] => [
   listKey(list, account),
-  { count: ord, latest: latest.map((sequence) => -sequence) },
+  { count: length, latest: latest.map((sequence) => -sequence) },
 ];
 
-type Read = (
+async function countItems(
   database: Database,
   tables: Tables,
-  wanted: readonly WantedEnd[],
+  keys: readonly ListKey[],
   upTo: Readonly<Record<Kind, number>>,
-  sending: Sending,
-  found: Map<ListKey, AccountHead>,
-) => Promise<void>;
-
-const readWhole: Read = async (database, tables, wanted, upTo, sending, found) => {
-  const rows = await database.rows<CountedRow>(
-    `SELECT ${countedColumns} FROM ${tables.of('account_items')} AS i WHERE (list, account) IN {keys:Array(Tuple(String, String))} AND i.sequence <= multiIf(${upToOfList}) GROUP BY list, account`,
-    { keys: wanted.map(({ key }) => tuple(listOf(key))), ...upTo },
-    { name: 'tx.count_items', ...sending },
+  call: Call,
+  found: Map<ListKey, ListEnd>,
+): Promise<void> {
+  const rows = await database.rows<Row>(
+    `SELECT ${countedColumns}
+     FROM ${tables.of('account_items')} AS i
+     WHERE (list, account) IN {keys:Array(Tuple(String, String))}
+       AND i.sequence <= multiIf(
+         list IN ('tx', 'signed_tx'), {tx:UInt64},
+         list IN ('evm_tx', 'sent_evm_tx'), {evm_tx:UInt64},
+         {internal_tx:UInt64})
+     GROUP BY list, account`,
+    { ...paramOf(keys), ...upTo },
+    { name: 'tx.count_items', ...call },
   );
-  for (const row of rows) found.set(...countedHead(row));
-};
+  for (const row of rows) found.set(...counted(row));
+}
 
-/** Arguments of multiIf that give the highest sequence that counts in a row's list. */
-const upToOfList = `list IN ('tx', 'signed_tx'), {tx:UInt64}, list IN ('evm_tx', 'sent_evm_tx'), {evm_tx:UInt64}, {internal_tx:UInt64}`;
+/** More items than this are not read through to know every list's end. */
+const mostItems = 3_000_000;
 
-const readFromEnd: Read = async (database, tables, wanted, upTo, sending, found) => {
-  const params = wanted.flatMap(({ key }, index) => {
-    const [list, account] = listOf(key);
-    return [
-      [`list_${index}`, list],
-      [`account_${index}`, account],
-      [`up_to_${index}`, upTo[kindOfList(list)]],
-    ] as const;
-  });
-  const rows = await database.rows<{ n: number; ord: number; sequence: number }>(
-    wanted
-      .map(
-        (_, index) =>
-          `SELECT * FROM (SELECT ${index} AS n, ord, sequence FROM ${tables.of('account_items')} WHERE list = {list_${index}:String} AND account = {account_${index}:String} AND sequence <= {up_to_${index}:UInt64} ORDER BY list DESC, account DESC, ord DESC LIMIT ${latestKept})`,
-      )
-      .join(' UNION ALL '),
-    Object.fromEntries(params),
-    { name: 'tx.list_ends', ...sending },
+/**
+ * The ends of all lists that have items, when there are few enough of both; undefined
+ * otherwise. The tables must not hold anything above the position.
+ *
+ * @param capacity most lists that are wanted.
+ */
+export async function readAllListEnds(
+  database: Database,
+  tables: Tables,
+  capacity: number,
+): Promise<Map<ListKey, ListEnd> | undefined> {
+  const options = { name: 'tx.all_list_ends', priority: 'write' as const };
+  const items = tables.of('account_items');
+  const [size] = await database.rows<{ n: number }>(`SELECT count() AS n FROM ${items}`, {}, options);
+  if (size === undefined || size.n > mostItems) return undefined;
+  const rows = await database.rows<Row>(
+    `SELECT ${countedColumns} FROM ${items} AS i GROUP BY list, account LIMIT {limit:UInt64}`,
+    { limit: capacity + 1 },
+    options,
   );
-  for (const [index, { key }] of wanted.entries()) {
-    const newest = rows.filter(({ n }) => n === index).sort((a, b) => b.ord - a.ord);
-    if (newest[0] !== undefined)
-      found.set(key, { count: newest[0].ord, latest: newest.map(({ sequence }) => sequence) });
-  }
-};
+  return rows.length > capacity ? undefined : new Map(rows.map(counted));
+}

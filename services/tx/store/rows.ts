@@ -1,8 +1,8 @@
 import { createLines, type Lines, tsvField } from '../../common/clickhouse/lines.js';
 import type { DecodedBlock, DecodedFrame, DecodedTx } from '../decode/types.js';
-import { type AccountHead, type ListKey, listKey, listOf } from './account-list.js';
 import type { Position } from './cursor.js';
-import type { StagedHeads } from './heads.js';
+import type { StagedEnds } from './list-end-cache.js';
+import { type ListEnd, type ListKey, listKey, listOf } from './list-ends.js';
 import type { StagedMsgSets } from './msg-sets.js';
 import { noMsgs } from './msg-sets.js';
 import type { OwnersOfBatch } from './owners.js';
@@ -78,7 +78,7 @@ export function addBlock(
   rows: Rows,
   block: DecodedBlock,
   before: Position,
-  heads: StagedHeads,
+  ends: StagedEnds,
   sets: StagedMsgSets,
   owners: OwnersOfBatch,
 ): Position {
@@ -86,13 +86,13 @@ export function addBlock(
   for (const tx of block.txs) {
     const sequence = ++last.tx;
     const msg_set = sets.numberOf(tx.msgs, sequence);
-    addItem(rows, 'tx', sequence, { ...tx, accounts: accountsOf(tx, owners) }, heads, msg_set);
+    addItem(rows, 'tx', sequence, { ...tx, accounts: accountsOf(tx, owners) }, ends, msg_set);
     addHash(rows, 'tx', tx.hash, sequence, 1);
     if (msg_set !== noMsgs) rows.msg_set_txs.add(`${msg_set}\t${sequence}`);
   }
   for (const tx of block.evm_txs) {
     const sequence = ++last.evm_tx;
-    addItem(rows, 'evm_tx', sequence, tx, heads, noMsgs);
+    addItem(rows, 'evm_tx', sequence, tx, ends, noMsgs);
     addHash(rows, 'evm_tx', tx.hash, sequence, 1);
   }
   const { height, hash, parent_hash, timestamp } = block;
@@ -110,12 +110,12 @@ export function addBlock(
 }
 
 /** Numbers the internal txs of a block and appends their rows. @returns the position after it. */
-export function addTrace(rows: Rows, trace: DecodedTrace, before: Position, heads: StagedHeads): Position {
+export function addTrace(rows: Rows, trace: DecodedTrace, before: Position, ends: StagedEnds): Position {
   let sequence = before.last.internal_tx;
   const ofHash = new Map<string, { first: number; count: number }>();
   for (const frame of trace.frames) {
     sequence += 1;
-    addItem(rows, 'internal_tx', sequence, frame, heads, noMsgs);
+    addItem(rows, 'internal_tx', sequence, frame, ends, noMsgs);
     const known = ofHash.get(frame.hash);
     if (known === undefined) ofHash.set(frame.hash, { first: sequence, count: 1 });
     else if (known.first + known.count === sequence) known.count += 1; // else: traced twice by mistake
@@ -134,17 +134,15 @@ export function addTrace(rows: Rows, trace: DecodedTrace, before: Position, head
   };
 }
 
-/** The cursor's rows as lines; the last one ends the batch. */
-export function cursorRows({ cursor }: Rows): string[] {
-  return cursor.map((row, index) => JSON.stringify({ ...row, ends_batch: index === cursor.length - 1 }));
-}
+/** The cursor's rows as lines. */
+export const cursorRows = ({ cursor }: Rows): string[] => cursor.map((row) => JSON.stringify(row));
 
-/** The rows of account heads, in the format TabSeparated. */
-export function headRows(heads: Iterable<readonly [ListKey, AccountHead]>): Lines {
+/** The rows of the ends of lists, in the format TabSeparated. */
+export function endRows(ends: Iterable<readonly [ListKey, ListEnd]>, version: string): Lines {
   const lines = createLines();
-  for (const [key, { count, latest }] of heads) {
+  for (const [key, { count, latest }] of ends) {
     const [list, account] = listOf(key);
-    lines.add(`${list}\t${account}\t${count}\t${latest[0]}\t[${latest.join(',')}]`);
+    lines.add(`${list}\t${account}\t${count}\t[${latest.join(',')}]\t${version}\t0`);
   }
   return lines;
 }
@@ -155,7 +153,7 @@ export const lineColumns = {
   hashes: 'kind, hash, sequence, body_count',
   account_items: 'list, account, ord, sequence, msg_set',
   msg_set_txs: 'msg_set, sequence',
-  account_heads: 'list, account, ord, sequence, latest',
+  list_ends: 'list, account, length, latest, version, is_deleted',
 } as const;
 
 function addItem(
@@ -163,20 +161,20 @@ function addItem(
   kind: Kind,
   sequence: number,
   { hash, body, accounts }: Item,
-  heads: StagedHeads,
+  ends: StagedEnds,
   msg_set: number,
 ): void {
   rows.bodies.add(`${kind}\t${sequence}\t${tsvField(body)}`);
   rows.written.push({ kind, sequence, hash, body });
   const { named, sent } = accountLists[kind];
   for (const [account, isSender] of accounts) {
-    addToList(rows, heads, listKey(named, account), sequence, msg_set);
-    if (isSender) addToList(rows, heads, listKey(sent, account), sequence, msg_set);
+    addToList(rows, ends, listKey(named, account), sequence, msg_set);
+    if (isSender) addToList(rows, ends, listKey(sent, account), sequence, msg_set);
   }
 }
 
-function addToList(rows: Rows, heads: StagedHeads, key: ListKey, sequence: number, msg_set: number): void {
-  const ord = heads.append(key, sequence);
+function addToList(rows: Rows, ends: StagedEnds, key: ListKey, sequence: number, msg_set: number): void {
+  const ord = ends.append(key, sequence);
   const [list, account] = listOf(key);
   rows.account_items.add(`${list}\t${account}\t${ord}\t${sequence}\t${msg_set}`);
 }

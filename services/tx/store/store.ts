@@ -2,29 +2,26 @@ import { claimChain } from '../../common/claim.js';
 import type { Lines } from '../../common/clickhouse/lines.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
 import type { Cursor } from '../../common/consume.js';
-import { type Cut, openCut } from '../../common/cuts.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
 import { createSlices } from '../../common/slices.js';
 import type { FencedDatabase } from '../../common/writer/fence.js';
+import { headBefore } from '../../common/writer/head-before.js';
+import { createWriterHead } from '../../common/writer/repair.js';
 import type { DecodedBlock } from '../decode/types.js';
-import { readAccountHeads, readAllHeads } from './account-heads.js';
-import type { AccountHead, ListKey } from './account-list.js';
 import { checkFollows, checkTraces, splitBlocks, splitLines, splitTraces } from './batches.js';
 import { nothing, type Position, readHashes, readPosition } from './cursor.js';
-import { createHeads } from './heads.js';
-import { makeHeads } from './make-heads.js';
+import { createEnds, type StagedEnds } from './list-end-cache.js';
+import { type ListEnd, type ListKey, readAllListEnds, readListEnds } from './list-ends.js';
 import { createMsgSets, type MsgSets, readMsgSets } from './msg-sets.js';
 import { createOwners, type OwnersOfBatch, type ResolveStores } from './owners.js';
-import { removeAbove } from './remove.js';
-import { restoreHeads } from './restore-heads.js';
 import {
   addBlock,
   addTrace,
   cursorRows,
   type DecodedTrace,
-  headRows,
+  endRows,
   lineColumns,
   listsOfBlocks,
   listsOfTraces,
@@ -32,8 +29,8 @@ import {
   startRows,
   type WrittenBody,
 } from './rows.js';
-import { type TableName, tablesOf } from './tables.js';
-import { readTip, type Tip } from './tip.js';
+import { type FactName, headOf, tablesOf } from './tables.js';
+import { factsAbove, txViews } from './views.js';
 
 export interface StoreOptions {
   readonly database: FencedDatabase;
@@ -48,10 +45,10 @@ export interface StoreOptions {
   readonly onRecovered?: (position: Position) => void;
   /** Told before anything above a position is removed. */
   readonly onUnwind?: (position: Position) => void;
-  /** Told the number of cuts when one begins, and when it is done: see `cuts.ts`. */
-  readonly onCuts?: (cuts: number) => void;
+  /** Told how many repairs have begun and ended. */
+  readonly onRepairs?: (count: number) => void;
   /** How many ends of account lists to keep in memory. */
-  readonly headCapacity?: number;
+  readonly endCapacity?: number;
 }
 
 /**
@@ -72,10 +69,7 @@ export interface TxStore {
   writeBlocks(blocks: readonly DecodedBlock[]): Promise<void>;
   /** Writes the internal txs of the blocks right after the position's. */
   writeTraces(traces: readonly DecodedTrace[]): Promise<void>;
-  /**
-   * Removes every block above a height, and below it what was written together with them:
-   * afterwards the position is the end of a batch. 0 removes all.
-   */
+  /** Removes every block above a height; 0 removes all. */
   unwind(height: number): Promise<void>;
   /** Runs something while nothing is written. */
   hold<T>(work: () => Promise<T>): Promise<T>;
@@ -91,11 +85,11 @@ export interface Written {
   readonly position: Position;
   readonly bodies: readonly WrittenBody[];
   /** The account lists that were appended to, as they are now. */
-  readonly heads: readonly (readonly [ListKey, AccountHead])[];
+  readonly ends: readonly (readonly [ListKey, ListEnd])[];
 }
 
 /** Memory for 200,000 list ends is about 50 MB. */
-const defaultHeadCapacity = 200_000;
+const defaultEndCapacity = 200_000;
 
 /** Opens the tables for writing; they must have been migrated. */
 export function createTxStore(options: StoreOptions): TxStore {
@@ -103,15 +97,22 @@ export function createTxStore(options: StoreOptions): TxStore {
   const tables = tablesOf(options.target);
   const fault = options.fault ?? (() => {});
   const exclusive = createMutex();
-  const headCapacity = options.headCapacity ?? defaultHeadCapacity;
-  const heads = createHeads((keys) => readAccountHeads(database, tables, keys, position.last), headCapacity);
+  const endCapacity = options.endCapacity ?? defaultEndCapacity;
+  const ends = createEnds(
+    (keys) => readListEnds(database, tables, keys, position.last, { priority: 'write' }),
+    endCapacity,
+  );
+  const head = createWriterHead({
+    ...{ database, tables, fault, onRepairs: options.onRepairs },
+    ...{ head: headOf(tables), views: [txViews], above: factsAbove },
+  });
   const owners = createOwners(database, tables, log, options.resolveStores);
   let position: Position = nothing;
   let sets: MsgSets = createMsgSets([]);
   // After a failure nobody knows what is in the tables, until `recover` has looked.
   let isClean = false;
 
-  const insert = async (name: TableName, lines: readonly string[]): Promise<void> => {
+  const insert = async (name: FactName, lines: readonly string[]): Promise<void> => {
     for (const some of splitLines(lines)) {
       await fault(`write ${name}`);
       await database.insert(tables.of(name), some.join('\n'), { name: `tx.write_${name}` });
@@ -135,40 +136,34 @@ export function createTxStore(options: StoreOptions): TxStore {
       isClean = true;
     });
 
-  const startCut = ({ cut, newest }: Tip): Cut =>
-    openCut(
-      { database, table: tables.of('cuts'), name: 'tx.cuts', fault, onCuts: options.onCuts },
-      cut,
-      newest,
-    );
-
-  /** How far the tables are, for good: what failed before takes no effect after this. */
-  const tipForCut = async (): Promise<Tip> => {
-    await database.confirm();
-    return readTip(database, tables);
+  /** Where the tables are, after whatever happened to them. */
+  const findHead = async (): Promise<Position> => {
+    const positionAt = (height: number) =>
+      readPosition(database, tables, height, height, { priority: 'write' });
+    return (await head.find(() => headBefore(database, tables.of('cuts'), 'tx', positionAt))).position;
   };
 
-  /** Cuts the tables to a position, and what memory knows of them. */
-  const cutTo = async (to: Position, cut: Cut): Promise<number> => {
+  /** Makes the tables what they are at a position, and forgets what memory knows of them. */
+  const repair = async (to: Position, onLowered?: () => void): Promise<number> => {
     isClean = false;
-    heads.clear();
+    ends.clear();
     owners.clear();
-    const restoring = { database, tables, insertHeads: (rows: Lines) => insertLines('account_heads', rows) };
-    const removed = await removeAbove(
-      {
-        ...{ database, tables, fault },
-        begin: () => cut.begin(to.height),
-        putHeadsRight: () => restoreHeads(restoring, to),
-      },
-      to,
-    );
-    await cut.end();
-    await makeHeads(restoring, to);
+    const removed = await head.repair(to, onLowered);
     sets = createMsgSets(await readMsgSets(database, tables, 0, to.last.tx));
-    heads.clear(await readAllHeads(database, tables, headCapacity));
+    ends.clear(await readAllListEnds(database, tables, endCapacity));
+    await fault('removed');
     position = to;
     isClean = true;
     return removed;
+  };
+
+  /** Says that everything up to a position is written, and shows it. */
+  const advance = async (next: Position, rows: Rows, staged: StagedEnds): Promise<void> => {
+    await head.advance(next);
+    staged.commit();
+    await fault('written');
+    position = next;
+    options.onWritten?.({ position, bodies: rows.written, ends: [...staged.changed()] });
   };
 
   const insertRows = async (rows: Rows): Promise<void> => {
@@ -180,7 +175,7 @@ export function createTxStore(options: StoreOptions): TxStore {
 
   const writeSomeBlocks = async (blocks: readonly DecodedBlock[]): Promise<void> => {
     const owned: OwnersOfBatch = await owners.find(blocks);
-    const [staged, stagedSets] = [await heads.stage(listsOfBlocks(blocks, owned)), sets.stage()];
+    const [staged, stagedSets] = [await ends.stage(listsOfBlocks(blocks, owned)), sets.stage()];
     const rows = startRows();
     const slice = createSlices();
     let next = position;
@@ -197,14 +192,10 @@ export function createTxStore(options: StoreOptions): TxStore {
       'stores',
       owned.learnt.map((row) => JSON.stringify(row)),
     );
-    await insertLines('account_heads', headRows(staged.changed()));
+    await insertLines('list_ends', endRows(staged.changed(), database.nextVersion()));
     await insert('blocks', cursorRows(rows));
-    await database.confirm();
-    staged.commit();
     stagedSets.commit();
-    await fault('written');
-    position = next;
-    options.onWritten?.({ position, bodies: rows.written, heads: [...staged.changed()] });
+    await advance(next, rows, staged);
   };
 
   /** A trace may be of a block that was rolled back, here or in the block service. */
@@ -219,7 +210,7 @@ export function createTxStore(options: StoreOptions): TxStore {
   };
 
   const writeSomeTraces = async (traces: readonly DecodedTrace[]): Promise<void> => {
-    const staged = await heads.stage(listsOfTraces(traces));
+    const staged = await ends.stage(listsOfTraces(traces));
     const rows = startRows();
     const slice = createSlices();
     let next = position;
@@ -228,13 +219,9 @@ export function createTxStore(options: StoreOptions): TxStore {
       await slice();
     }
     await insertRows(rows);
-    await insertLines('account_heads', headRows(staged.changed()));
+    await insertLines('list_ends', endRows(staged.changed(), database.nextVersion()));
     await insert('internal_blocks', cursorRows(rows));
-    await database.confirm();
-    staged.commit();
-    await fault('written');
-    position = next;
-    options.onWritten?.({ position, bodies: rows.written, heads: [...staged.changed()] });
+    await advance(next, rows, staged);
   };
 
   return {
@@ -251,9 +238,8 @@ export function createTxStore(options: StoreOptions): TxStore {
     },
     recover: () =>
       exclusive(async () => {
-        const tip = await tipForCut();
-        const found = tip.position;
-        const removed = await cutTo(found, startCut(tip));
+        const found = await findHead();
+        const removed = await repair(found);
         options.onRecovered?.(found);
         if (removed > 0) log.warn({ rows: removed, height: found.height }, 'removed what a crash had left');
         return found;
@@ -275,15 +261,14 @@ export function createTxStore(options: StoreOptions): TxStore {
       }),
     unwind: (height) =>
       exclusive(async () => {
-        const tip = await tipForCut();
-        // One that was begun and not ended may have removed blocks down to its own height.
-        const to = await readPosition(database, tables, Math.min(height, tip.cutTo ?? height));
-        const cut = startCut(tip);
-        // It can be begun although that seemed to fail.
+        const newest = await findHead();
+        const to =
+          height >= newest.height
+            ? newest
+            : await readPosition(database, tables, height, newest.internal_height, { priority: 'write' });
+        // It can be lowered although that seemed to fail.
         isClean = false;
-        await cut.begin(to.height);
-        options.onUnwind?.(to);
-        await cutTo(to, cut);
+        await repair(to, () => options.onUnwind?.(to));
       }),
     hold: exclusive,
     hashes: (from, to) => readHashes(database, tables, from, to),

@@ -1,5 +1,7 @@
 import type { Target } from '../../common/clickhouse/migrate.js';
 import { namesOf, type TableNames } from '../../common/clickhouse/tables.js';
+import type { HeadTable } from '../../common/writer/head-table.js';
+import type { Position } from './cursor.js';
 
 /** What has a body: a Cosmos tx, an EVM receipt or a call frame. */
 export type Kind = 'tx' | 'evm_tx' | 'internal_tx';
@@ -23,22 +25,36 @@ export function kindOfList(list: AccountList): Kind {
   ) as Kind;
 }
 
-/** The tables of the schema folder. */
-export type TableName =
-  | 'chain'
-  | 'cuts'
+/** Append-only tables: what happened, in its order. */
+export type FactName =
   | 'blocks'
   | 'internal_blocks'
   | 'bodies'
   | 'hashes'
   | 'account_items'
-  | 'account_heads'
   | 'msg_sets'
   | 'msg_set_txs'
   | 'stores';
+
+/** The tables of the schema folder; `cuts` is only read of earlier versions. */
+export type TableName = FactName | 'list_ends' | 'head' | 'chain' | 'cuts';
 
 /** Their names in statements. */
 export type Tables = TableNames<TableName>;
 
 /** Their names in the statements for a target. */
 export const tablesOf = (target: Target): Tables => namesOf(target);
+
+/** How far they are. */
+export const headOf = (tables: Tables): HeadTable<Position> => ({
+  table: tables.of('head'),
+  name: 'tx',
+  columns: ['height', 'hash', 'internal_height', 'tx', 'evm_tx', 'internal_tx'],
+  toColumns: ({ last, ...position }) => ({ ...position, ...last }),
+  fromColumns: ({ height, hash, internal_height, tx, evm_tx, internal_tx }) => ({
+    height: Number(height),
+    hash: String(hash),
+    internal_height: Number(internal_height),
+    last: { tx: Number(tx), evm_tx: Number(evm_tx), internal_tx: Number(internal_tx) },
+  }),
+});

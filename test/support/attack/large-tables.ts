@@ -55,13 +55,16 @@ async function fillTxs(database: Database, prefix: string, sizes: readonly numbe
       `INSERT INTO ${t}.account_items (list, account, ord, sequence, msg_set) SELECT '${list}', '${victim}', number + 1, number + 1, 1 FROM numbers(${n})`,
     );
     await run(
-      `INSERT INTO ${t}.account_heads (list, account, ord, sequence, latest) SELECT '${list}', '${victim}', ${n}, ${n}, range(${n}, 0, -1) FROM numbers(1)`,
+      `INSERT INTO ${t}.list_ends (list, account, length, latest, version, is_deleted) SELECT '${list}', '${victim}', ${n}, range(${n}, 0, -1), 1, 0 FROM numbers(1)`,
     );
   }
   await run(`INSERT INTO ${t}.msg_sets (msg_set, msgs, first_sequence) VALUES (1, ['a.b.MsgC'], 1)`);
   await run(`INSERT INTO ${t}.msg_set_txs (msg_set, sequence) SELECT 1, number + 1 FROM numbers(${n})`);
   await run(
-    `INSERT INTO ${t}.blocks (height, hash, parent_hash, timestamp, last_sequence, tx_count, last_evm_sequence, evm_tx_count, ends_batch) SELECT 1, 'AA', '', '2026-01-01T00:00:00Z', ${n}, ${n}, 0, 0, true FROM numbers(1)`,
+    `INSERT INTO ${t}.blocks (height, hash, parent_hash, timestamp, last_sequence, tx_count, last_evm_sequence, evm_tx_count) SELECT 1, 'AA', '', '2026-01-01T00:00:00Z', ${n}, ${n}, 0, 0 FROM numbers(1)`,
+  );
+  await run(
+    `INSERT INTO ${t}.head (height, hash, tx, views, version) SELECT 1, 'AA', ${n}, 'whole', 1 FROM numbers(1)`,
   );
 }
 

@@ -8,20 +8,16 @@ import { createHead, type Head } from '../../../services/tx/read/head.js';
 import { lookOf } from '../../../services/tx/read/look.js';
 import { createReader, type Reader, type ReaderOptions } from '../../../services/tx/read/reader.js';
 import { txService } from '../../../services/tx/rpc.js';
-import { itemsAbove } from '../../../services/tx/store/remove.js';
 import { tablesOf } from '../../../services/tx/store/tables.js';
 import { sampled } from '../sample.js';
-import { accounts, busy, listsOf, type ModelBlock, msgTypes, randomChain, traceOf } from '../tx-model.js';
+import { accounts, busy, type ModelBlock, msgTypes, randomChain, traceOf } from '../tx-model.js';
 import { migrateTx, openTx } from '../tx-tables.js';
-import { common, environment, type Kind, page, top } from './kind.js';
-import { collect, mergeAll, type Questions } from './readers.js';
+import { common, environment, type Kind, mergeWhole, page, top } from './kind.js';
+import { collect, type Questions } from './readers.js';
 
 const chain = randomChain(11);
 const blocks: ModelBlock[] = [];
 while (blocks.length < top) blocks.push(chain.next(blocks.at(-1)));
-
-/** Blocks whose heads of lists are not merged with later ones: there an old row is left below one that vanishes. */
-const old = common - 1;
 
 const orNotFound = <T>(answer: Promise<T>): Promise<T | string> =>
   answer.catch((error: unknown) => {
@@ -82,31 +78,10 @@ export const tx: Kind = {
       { height: common + 1 },
       { name: 'tear' },
     ),
-  async merge(database, prefix) {
-    const table = `${prefix}_tx.account_heads`;
-    const options = { name: 'parts' };
-    // So that a merge does not take all of them, as it would of such small ones.
-    const { txs, evm_txs, frames } = listsOf(blocks.slice(0, old), old);
-    const parts = await database.rows<{ part: string }>(
-      `SELECT _part AS part, countIf(${itemsAbove}) AS newer FROM ${table} GROUP BY _part HAVING newer = 0`,
-      { tx: txs.length, evm_tx: evm_txs.length, internal_tx: frames.length },
-      options,
-    );
-    for (const { part } of parts)
-      await database.command(`ALTER TABLE ${table} DETACH PART '${part}'`, {}, options);
-    await mergeAll(database, [table]);
-    for (const { part } of parts)
-      await database.command(`ALTER TABLE ${table} ATTACH PART '${part}'`, {}, options);
-  },
+  merge: mergeWhole('tx', ['list_ends']),
   async open(database, prefix, fault) {
     await migrateTx(database, prefix);
-    const { store, reader, head } = openTx(database, prefix, { fault, headCapacity: 3 });
-    // No merge but those that are asked for.
-    await database.command(
-      `ALTER TABLE ${prefix}_tx.account_heads MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,
-      {},
-      { name: 'setting' },
-    );
+    const { store, reader, head } = openTx(database, prefix, { fault, endCapacity: 3 });
     await lookOf(database, reader.tables, head)();
     return {
       questions: ask(() => reader),

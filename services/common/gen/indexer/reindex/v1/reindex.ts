@@ -28,7 +28,7 @@ export const protobufFileName = "indexer/reindex/v1/reindex.proto";
 /** What a rebuild is doing. */
 export enum Phase {
   UNSPECIFIED = 0,
-  /** COPYING - Rows of blocks below the first height to rebuild are being copied. */
+  /** COPYING - The new tables are being made. */
   COPYING = 1,
   /** BUILDING - Blocks are streamed from the block service and written. */
   BUILDING = 2,
@@ -40,22 +40,15 @@ export enum Phase {
 /** How far a rebuild is. */
 export interface Progress {
   phase: Phase;
-  /** First height that is rebuilt; what lies below is copied. */
-  from_height: number;
   /** Last block that the new tables have; 0 while they have none. */
   height: number;
   /** Last block that the tables in use have: the swap comes when the new ones have it too. */
   target_height: number;
   /** Over the last ten seconds; 0 while it is not known. */
   blocks_per_second: number;
-  /** Rows copied, and rows to copy; both 0 before they are counted and when nothing is. */
-  copied_rows: number;
-  rows_to_copy: number;
 }
 
 export interface ReindexRequest {
-  /** First height to rebuild, 1 to the last indexed one. */
-  from_height: number;
 }
 
 export interface ReindexResponse {
@@ -76,24 +69,13 @@ export interface CancelReindexResponse {
 }
 
 function createBaseProgress(): Progress {
-  return {
-    phase: 0,
-    from_height: 0,
-    height: 0,
-    target_height: 0,
-    blocks_per_second: 0,
-    copied_rows: 0,
-    rows_to_copy: 0,
-  };
+  return { phase: 0, height: 0, target_height: 0, blocks_per_second: 0 };
 }
 
 export const Progress: MessageFns<Progress> = {
   encode(message: Progress, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.phase !== 0) {
       writer.uint32(8).int32(message.phase);
-    }
-    if (message.from_height !== 0) {
-      writer.uint32(16).uint64(message.from_height);
     }
     if (message.height !== 0) {
       writer.uint32(24).uint64(message.height);
@@ -103,12 +85,6 @@ export const Progress: MessageFns<Progress> = {
     }
     if (message.blocks_per_second !== 0) {
       writer.uint32(41).double(message.blocks_per_second);
-    }
-    if (message.copied_rows !== 0) {
-      writer.uint32(48).uint64(message.copied_rows);
-    }
-    if (message.rows_to_copy !== 0) {
-      writer.uint32(56).uint64(message.rows_to_copy);
     }
     return writer;
   },
@@ -132,14 +108,6 @@ export const Progress: MessageFns<Progress> = {
             }
 
             message.phase = reader.int32() as any;
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.from_height = longToNumber(reader.uint64());
             continue;
           }
           case 3: {
@@ -166,22 +134,6 @@ export const Progress: MessageFns<Progress> = {
             message.blocks_per_second = reader.double();
             continue;
           }
-          case 6: {
-            if (tag !== 48) {
-              break;
-            }
-
-            message.copied_rows = longToNumber(reader.uint64());
-            continue;
-          }
-          case 7: {
-            if (tag !== 56) {
-              break;
-            }
-
-            message.rows_to_copy = longToNumber(reader.uint64());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -196,14 +148,11 @@ export const Progress: MessageFns<Progress> = {
 };
 
 function createBaseReindexRequest(): ReindexRequest {
-  return { from_height: 0 };
+  return {};
 }
 
 export const ReindexRequest: MessageFns<ReindexRequest> = {
-  encode(message: ReindexRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.from_height !== 0) {
-      writer.uint32(8).uint64(message.from_height);
-    }
+  encode(_: ReindexRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     return writer;
   },
 
@@ -220,14 +169,6 @@ export const ReindexRequest: MessageFns<ReindexRequest> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.from_height = longToNumber(reader.uint64());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -443,9 +384,9 @@ export const ReindexServiceService = {
   /**
    * Begins to rebuild, and tells how it gets on until the new tables are in use. Leaving the
    * stream does not end the work, and neither does a restart of the service.
-   * INVALID_ARGUMENT for a height that cannot be begun from, ALREADY_EXISTS while another
-   * rebuild runs, FAILED_PRECONDITION in a process that does not write the tables, CANCELLED
-   * when it is cancelled, UNAVAILABLE when the service stops meanwhile.
+   * INVALID_ARGUMENT while nothing is indexed, ALREADY_EXISTS while another rebuild runs,
+   * FAILED_PRECONDITION in a process that does not write the tables, CANCELLED when it is
+   * cancelled, UNAVAILABLE when the service stops meanwhile.
    */
   reindex: {
     path: "/indexer.reindex.v1.ReindexService/Reindex" as const,
@@ -487,9 +428,9 @@ export interface ReindexServiceServer extends UntypedServiceImplementation {
   /**
    * Begins to rebuild, and tells how it gets on until the new tables are in use. Leaving the
    * stream does not end the work, and neither does a restart of the service.
-   * INVALID_ARGUMENT for a height that cannot be begun from, ALREADY_EXISTS while another
-   * rebuild runs, FAILED_PRECONDITION in a process that does not write the tables, CANCELLED
-   * when it is cancelled, UNAVAILABLE when the service stops meanwhile.
+   * INVALID_ARGUMENT while nothing is indexed, ALREADY_EXISTS while another rebuild runs,
+   * FAILED_PRECONDITION in a process that does not write the tables, CANCELLED when it is
+   * cancelled, UNAVAILABLE when the service stops meanwhile.
    */
   reindex: handleServerStreamingCall<ReindexRequest, ReindexResponse>;
   /** Tells how the rebuild that runs gets on. NOT_FOUND while none does. */
@@ -505,9 +446,9 @@ export interface ReindexServiceClient extends Client {
   /**
    * Begins to rebuild, and tells how it gets on until the new tables are in use. Leaving the
    * stream does not end the work, and neither does a restart of the service.
-   * INVALID_ARGUMENT for a height that cannot be begun from, ALREADY_EXISTS while another
-   * rebuild runs, FAILED_PRECONDITION in a process that does not write the tables, CANCELLED
-   * when it is cancelled, UNAVAILABLE when the service stops meanwhile.
+   * INVALID_ARGUMENT while nothing is indexed, ALREADY_EXISTS while another rebuild runs,
+   * FAILED_PRECONDITION in a process that does not write the tables, CANCELLED when it is
+   * cancelled, UNAVAILABLE when the service stops meanwhile.
    */
   reindex(request: ReindexRequest, options?: Partial<CallOptions>): ClientReadableStream<ReindexResponse>;
   reindex(

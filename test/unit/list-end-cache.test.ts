@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { type AccountHead, latestKept, listKey } from '../../services/tx/store/account-list.js';
-import { createHeadTable } from '../../services/tx/store/head-table.js';
+import { createEndTable } from '../../services/tx/store/list-end-cache.js';
+import { type ListEnd, latestKept, listKey } from '../../services/tx/store/list-ends.js';
 import { mulberry32 } from '../../tools/replay/faults.js';
 
-const headOf = (count: number, first: number, kept = latestKept): AccountHead => ({
+const headOf = (count: number, first: number, kept = latestKept): ListEnd => ({
   count,
   latest: Array.from({ length: Math.min(count, kept) }, (_, i) => first - i),
 });
 
 describe('table of list ends', () => {
   it('gives back what was set, sequences beyond 32 bits and short ends too', () => {
-    const table = createHeadTable(10);
+    const table = createEndTable(10);
     const heads = [
       headOf(1, 1),
       headOf(latestKept, 2 ** 40),
@@ -25,7 +25,7 @@ describe('table of list ends', () => {
   });
 
   it('gives what it had when asked, whatever is set afterwards', () => {
-    const table = createHeadTable(10);
+    const table = createEndTable(10);
     const key = listKey('tx', 'aa');
     table.set(key, headOf(30, 300));
     const before = table.get(key);
@@ -36,7 +36,7 @@ describe('table of list ends', () => {
 
   it('forgets the list that was used least lately, and says so', () => {
     let evicted = 0;
-    const table = createHeadTable(2, () => {
+    const table = createEndTable(2, () => {
       evicted += 1;
     });
     const [a, b, c] = ['a', 'b', 'c'].map((account) => listKey('evm_tx', account));
@@ -56,9 +56,9 @@ describe('table of list ends', () => {
 
   it('never mixes lists up, over many pages, evictions and clearings', () => {
     const capacity = 9_000;
-    const table = createHeadTable(capacity);
+    const table = createEndTable(capacity);
     const random = mulberry32(3);
-    const last = new Map<string, AccountHead>();
+    const last = new Map<string, ListEnd>();
     let hits = 0;
     for (let i = 0; i < 60_000; i++) {
       const key = listKey('internal_tx', String(Math.floor(random() * 12_000)));
