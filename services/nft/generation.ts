@@ -90,6 +90,7 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
         },
       }),
     hold: (work) => store.hold(work),
+    async *compareViews() {},
     hashes: (from, to) => store.hashes(from, to),
   };
 }

@@ -11,9 +11,9 @@ export async function viewDifferences<Name extends string>(
   database: Database,
   environment: ViewEnvironment<Name>,
   sets: readonly ViewSet<Name>[],
-): Promise<ViewDifference[]> {
-  const all: ViewDifference[] = [];
-  for (const set of sets)
-    for await (const some of compareViews(database, environment, set)) all.push(...some);
+): Promise<(ViewDifference & { readonly table: string })[]> {
+  const all: (ViewDifference & { readonly table: string })[] = [];
+  for await (const { table, differences } of compareViews(database, environment, sets))
+    for (const difference of differences) all.push({ table, ...difference });
   return all;
 }

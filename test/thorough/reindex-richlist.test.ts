@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Change, Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
+import { verifyViews } from '../../tools/verify/views.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { connectReindex, generationsOf } from '../support/reindex.js';
@@ -87,6 +88,20 @@ describe('rebuilding the tables of the richlist service', function () {
     const before = await everything(running);
     assert.ok(before.flat().some((each) => (each as Change).is_heal));
 
+    /** What `weft verify --views` says, and its exit code. */
+    const verified = async (): Promise<[printed: string, code: number]> => {
+      let printed = '';
+      const screen = {
+        write(text: string) {
+          printed += text;
+        },
+      };
+      const order = { service: 'richlist', address: running.process.address } as const;
+      const code = await verifyViews([order], screen, new AbortController().signal);
+      return [printed, code];
+    };
+    const whole = 'richlist: account_balances, holder_list, holder_counts: no difference\n';
+    assert.deepEqual(await verified(), [whole, 0]);
     for (const [table, condition] of [
       ['holder_list', 'cityHash64(account) % 2 = 0'],
       ['holder_counts', '1'],
@@ -94,10 +109,16 @@ describe('rebuilding the tables of the richlist service', function () {
     ])
       await database.command(`DELETE FROM ${name}.${table} WHERE ${condition}`, {}, options);
     assert.notDeepEqual(await everything(running).catch(() => undefined), before);
+    const [told, code] = await verified();
+    assert.equal(code, 1);
+    for (const view of ['holder_list', 'holder_counts', 'account_balances'])
+      assert.match(told, new RegExp(`^richlist\\.${view}: \\[.*\\] is missing$`, 'm'));
+    assert.match(told, /differences: weft reindex richlist makes the tables again/);
     // Neither the state of the first block nor any other is there to be asked.
     node.troubles({ earliest_state: 1_000 });
     await rebuild();
     assert.deepEqual(await everything(running), before);
+    assert.deepEqual(await verified(), [whole, 0]);
     await rebuild();
     assert.deepEqual(await everything(running), before);
     for (const denom of ['uAAA', 'ibc/B0B'])

@@ -10,6 +10,7 @@ import { readOrder, reindexCommand } from '../../tools/reindex/cli.js';
 import { progressLine } from '../../tools/reindex/show.js';
 import { liveLine } from '../../tools/terminal.js';
 import { heightsToCheck } from '../../tools/verify/heights.js';
+import { readViewsOrder } from '../../tools/verify/views.js';
 
 describe('generations of tables', () => {
   it('have databases of their own, but for the first', () => {
@@ -185,6 +186,21 @@ describe('weft reindex', () => {
     };
     assert.equal(await reindexCommand(['tx', '--watch', '--address', '127.0.0.1:9'], {}, screen), 75);
     assert.match(printed, /^127\.0\.0\.1:9: /);
+  });
+});
+
+describe('weft verify --views', () => {
+  it('is about all services of this machine, or those that are named', () => {
+    assert.deepEqual(
+      readViewsOrder([], undefined, { TX_GRPC_PORT: '7' }).map(({ address }) => address),
+      ['127.0.0.1:7', '127.0.0.1:7003', '127.0.0.1:7004'],
+    );
+    assert.deepEqual(readViewsOrder(['nft'], 'a:1', {}), [{ service: 'nft', address: 'a:1' }]);
+    for (const [names, address, words] of [
+      [['block'], undefined, /no service "block" with views: it is one of tx, nft, richlist/],
+      [[], 'a:1', /--address is of one service/],
+    ] as const)
+      assert.throws(() => readViewsOrder(names, address, {}), words);
   });
 });
 

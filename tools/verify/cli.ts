@@ -11,6 +11,7 @@ import { gatewaySettings } from '../../services/gateway/config.js';
 import { liveLine, type Screen } from '../terminal.js';
 import { ApiUnavailable, createApi } from './api.js';
 import { type Summary, verify } from './verify.js';
+import { readViewsOrder, verifyViews } from './views.js';
 
 const usage = `weft verify: compares what is indexed with what the node says now
 
@@ -26,6 +27,13 @@ same environment variables as to weft start, or by options.
   --from H --to H      heights, both included (default: all that both have)
   --sample N           how many heights to compare, and how many items of state (default 100)
   --all                compare everything
+
+weft verify --views [SERVICE...]: compares the lists that change with every block with the facts that
+they follow from, inside the index: of tx, nft and richlist, or of those that are named. The node is
+not asked, and the services go on.
+
+  --address HOST:PORT  gRPC of the process that writes the tables of the one service that is named
+                       (default: where weft start has it on this machine)
 
 Exit codes: 0 no difference, 1 differences or a mistake in the options, 75 a side does not answer.
 `;
@@ -63,8 +71,9 @@ export async function verifyCommand(
   screen: Screen,
 ): Promise<number> {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args,
+    allowPositionals: true,
     options: {
       'rpc-url': text,
       'rest-url': text,
@@ -75,6 +84,8 @@ export async function verifyCommand(
       to: text,
       sample: text,
       all: { type: 'boolean', default: false },
+      views: { type: 'boolean', default: false },
+      address: text,
       help: { type: 'boolean', default: false },
     },
   });
@@ -82,6 +93,38 @@ export async function verifyCommand(
     screen.write(usage);
     return 0;
   }
+  if (!values.views && (positionals.length > 0 || values.address !== undefined))
+    throw new UserError(`services and --address go with --views\n\n${usage}`);
+  const leaving = new AbortController();
+  setMaxListeners(0, leaving.signal); // every request under way listens to it
+  const leave = (): void => leaving.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, leave);
+  try {
+    return values.views
+      ? await verifyViews(readViewsOrder(positionals, values.address, env), screen, leaving.signal)
+      : await verifyChain(values, env, screen, leaving.signal);
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, leave);
+  }
+}
+
+/** What a comparison with the node is told on the command line. */
+type ChainOptions = Readonly<
+  Partial<
+    Record<
+      'rpc-url' | 'rest-url' | 'json-rpc-url' | 'vm-type' | 'api' | 'from' | 'to' | 'sample',
+      string | undefined
+    >
+  >
+> & { readonly all: boolean };
+
+/** Compares what is indexed with what the node says. @returns the exit code. @throws UserError */
+async function verifyChain(
+  values: ChainOptions,
+  env: Readonly<Record<string, string | undefined>>,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<number> {
   const config = loadSettings(settings, {
     ...env,
     ...given('RPC_URL', values['rpc-url']),
@@ -95,10 +138,6 @@ export async function verifyCommand(
   if (from !== undefined && to !== undefined && from > to)
     throw new UserError(`--from ${from} is above --to ${to}`);
 
-  const leaving = new AbortController();
-  setMaxListeners(0, leaving.signal); // every request under way listens to it
-  const leave = (): void => leaving.abort();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, leave);
   const shared = {
     log: createLog('silent'),
     metrics: createMetrics(),
@@ -111,7 +150,7 @@ export async function verifyCommand(
     createEndpoints('jsonrpc', config.JSON_RPC_URL, shared),
   ];
   const base = values.api?.replace(/\/+$/, '') ?? `http://127.0.0.1:${config.PORT}${config.BASE_PATH}`;
-  const api = createApi(base, leaving.signal);
+  const api = createApi(base, signal);
   const line = liveLine(process.stderr.isTTY ? process.stderr : { write: () => {} });
   try {
     const summary = await verify({
@@ -122,7 +161,7 @@ export async function verifyCommand(
         json_rpc,
         vm_type: config.VM_TYPE,
         account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
-        signal: leaving.signal,
+        signal,
       },
       from,
       to,
@@ -135,10 +174,9 @@ export async function verifyCommand(
     return [...summary.values()].some(({ different }) => different > 0) ? 1 : 0;
   } catch (error) {
     if (!(error instanceof NodeError || error instanceof ApiUnavailable)) throw error;
-    screen.write(leaving.signal.aborted ? 'stopped\n' : `not compared to the end: ${messageOf(error)}\n`);
+    screen.write(signal.aborted ? 'stopped\n' : `not compared to the end: ${messageOf(error)}\n`);
     return 75;
   } finally {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, leave);
     await Promise.all([api, rpc, rest, json_rpc].map((each) => each.close()));
   }
 }

@@ -27,6 +27,13 @@ export function reindexService(options: ReindexRpcOptions): ServedService {
     watchReindex: streaming(options, async function* (_, { signal }) {
       for await (const progress of writing().watch(signal)) yield { progress };
     }),
+    compareViews: streaming(options, async function* (_, { signal }) {
+      for await (const { table, differences } of writing().compareViews(signal))
+        yield {
+          view: table,
+          differences: differences.map(({ row, kind }) => ({ row, is_missing: kind === 'missing' })),
+        };
+    }),
     cancelReindex: unary(options, async () => {
       await writing().cancel();
       return {};

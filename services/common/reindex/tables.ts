@@ -2,6 +2,7 @@ import type { Database } from '../clickhouse/database.js';
 import type { Migration, Target } from '../clickhouse/migrate.js';
 import type { Cursor } from '../consume.js';
 import type { FencedDatabase } from '../writer/fence.js';
+import type { ComparedPart } from '../writer/views.js';
 
 /*
  * What a service gives so that its tables can be rebuilt. To make a service rebuildable:
@@ -37,6 +38,11 @@ export interface GenerationTables {
   ingest(): Promise<void>;
   /** Runs something while nothing is written to these tables. */
   hold<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Compares the views with what the facts give, a part at a time; to be advanced while nothing is written. Views of tables
+   * that are being repaired differ.
+   */
+  compareViews(): AsyncGenerator<ComparedPart, void, undefined>;
   /** The blocks between two heights, inclusive. */
   hashes(from: number, to: number): Promise<readonly Cursor[]>;
 }

@@ -8,6 +8,7 @@ import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import { createMutex } from '../mutex.js';
 import type { Fence } from '../writer/fence.js';
+import type { ComparedPart } from '../writer/views.js';
 import { dropGeneration, leftovers } from './drop.js';
 import { type Generations, nextGeneration, readGenerations, writeGenerations } from './generations.js';
 import type { InUse } from './in-use.js';
@@ -38,6 +39,8 @@ export interface Reindexer {
   start(): Promise<void>;
   /** How the rebuild that runs gets on, until its end. @throws RpcError */
   watch(signal: AbortSignal): AsyncIterable<Progress>;
+  /** Compares the views of the tables in use with what their facts give, between two writes. @throws RpcError */
+  compareViews(signal: AbortSignal): AsyncIterable<ComparedPart>;
   /** Gives it up. @throws RpcError */
   cancel(): Promise<void>;
 }
@@ -203,6 +206,18 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
       if (outcome === 'cancelled') throw new RpcError(status.CANCELLED, 'the rebuild was cancelled');
       if (outcome === 'stopped')
         throw new RpcError(status.UNAVAILABLE, 'the service stops: the rebuild goes on with its next start');
+    },
+
+    async *compareViews(until) {
+      if (inUse.running === undefined)
+        throw new RpcError(status.UNAVAILABLE, fence.notReadyReason || 'the service is starting');
+      const tables = inUse.current();
+      const parts = tables.compareViews();
+      while (!until.aborted) {
+        const part = await tables.hold(() => parts.next());
+        if (part.done) return;
+        yield part.value;
+      }
     },
 
     cancel: () =>

@@ -95,7 +95,7 @@ async function* partsOf<Name extends string>(
   columns: readonly string[],
   where: string,
 ): AsyncGenerator<Part, void, undefined> {
-  const { of, position, name, atOnce = factsAtOnce } = environment;
+  const { of, name, atOnce = factsAtOnce } = environment;
   const list = columns.map((column) => `f.${column} AS ${column}`).join(', ');
   const order = columns.map((column) => `f.${column}`).join(', ');
   for (let after: readonly string[] | undefined; ; ) {
@@ -103,7 +103,7 @@ async function* partsOf<Name extends string>(
     const params = after === undefined ? {} : boundParams('after', after);
     const [last] = await database.rows<Record<string, string>>(
       `SELECT ${list} FROM ${of(facts)} AS f WHERE (${where}) AND ${from} ORDER BY ${order} LIMIT 1 OFFSET {size:UInt64}`,
-      { ...position, ...params, size: atOnce },
+      { ...environment.position, ...params, size: atOnce },
       { name: `${name}.view_range`, priority: 'write' },
     );
     if (last === undefined) {
@@ -120,7 +120,7 @@ async function* partsOf<Name extends string>(
 }
 
 /** Told before each statement that writes, and how many of all there will have been where that is known. */
-export type OnStatement = (table: string) => Promise<void> | void;
+type OnStatement = (table: string) => Promise<void> | void;
 
 /**
  * Makes the rows of views what their definitions give at the head, for all keys that have facts above it; to be called
@@ -167,22 +167,23 @@ export async function repairViews<Name extends string>(
   }
 }
 
-/** A row of a view that is not what the facts say, or one that is missing. */
+/** A row of a view that is not what the facts give, or one that is missing. */
 export interface ViewDifference {
-  readonly table: string;
-  /** Its columns, as text. */
+  /** Its columns, as JSON. */
   readonly row: string;
   /** Whether the definition gives it and the view does not have it, or the other way round. */
   readonly kind: 'missing' | 'foreign';
 }
 
+/** A part of a view that was compared with its definition. */
+export interface ComparedPart {
+  readonly table: string;
+  /** A few of them. */
+  readonly differences: readonly ViewDifference[];
+}
+
 /** Rows as readers see them. */
-export const readView = (
-  of: string,
-  columns: readonly string[],
-  key: readonly string[],
-  where = '1',
-): string =>
+const readView = (of: string, columns: readonly string[], key: readonly string[], where = '1'): string =>
   `SELECT ${columns.join(', ')} FROM (SELECT ${columns.join(', ')}, is_deleted FROM ${of} AS f WHERE ${where} ORDER BY ${key.join(', ')}, version DESC LIMIT 1 BY ${key.join(', ')}) WHERE is_deleted = 0`;
 
 /** Rows of a view that are deleted, and their share of all, from which on it is worth to write it again without them. */
@@ -213,28 +214,36 @@ export async function compactView(
 const mostNamed = 20;
 
 /**
- * Compares views with their definitions, a part at a time. Nothing may be written meanwhile.
- *
- * @returns rows of which one side has more than the other, a few of each part.
+ * Compares views with their definitions, a part at a time. Nothing may be written while a part is compared, and the
+ * environment's position has to be that of the head by then; between two parts it may move.
  */
 export async function* compareViews<Name extends string>(
   database: Database,
   environment: ViewEnvironment<Name>,
-  { facts, views }: ViewSet<Name>,
-): AsyncGenerator<ViewDifference[], void, undefined> {
-  const { of, position, name } = environment;
-  for (const { table, key, values, definition, ...view } of views) {
-    const columns = [...key, ...values];
-    const parts = partsOf(database, environment, facts, view.facts, '1');
-    for await (const { where, params } of parts) {
-      const isDefined = `SELECT ${columns.join(', ')}, 1 AS side FROM (${fillIn(environment, definition, where)})`;
-      const isThere = `SELECT ${columns.join(', ')}, -1 AS side FROM (${readView(of(table), columns, key, where)})`;
-      const rows = await database.rows<{ line: string; n: number }>(
-        `SELECT toJSONString(tuple(${columns.join(', ')})) AS line, sum(side) AS n FROM (${isDefined} UNION ALL ${isThere}) GROUP BY ${columns.join(', ')} HAVING n != 0 ORDER BY line LIMIT {most:UInt64}`,
-        { ...position, ...params, most: mostNamed },
-        { name: `${name}.compare_view`, priority: 'write' },
-      );
-      yield rows.map(({ line, n }) => ({ table, row: line, kind: n > 0 ? 'missing' : 'foreign' }));
+  sets: readonly ViewSet<Name>[],
+): AsyncGenerator<ComparedPart, void, undefined> {
+  const { of, name } = environment;
+  for (const { facts, views } of sets)
+    for (const { table, key, values, definition, ...view } of views) {
+      const columns = [...key, ...values];
+      const parts = partsOf(database, environment, facts, view.facts, '1');
+      for await (const { where, params } of parts) {
+        const isDefined = `SELECT ${columns.join(', ')}, 1 AS side FROM (${fillIn(environment, definition, where)})`;
+        const isThere = `SELECT ${columns.join(', ')}, -1 AS side FROM (${readView(of(table), columns, key, where)})`;
+        const rows = await database.rows<{ line: string; n: number }>(
+          `SELECT toJSONString(tuple(${columns.join(', ')})) AS line, sum(side) AS n
+           FROM (${isDefined} UNION ALL ${isThere})
+           GROUP BY ${columns.join(', ')}
+           HAVING n != 0
+           ORDER BY line
+           LIMIT {most:UInt64}`,
+          { ...environment.position, ...params, most: mostNamed },
+          { name: `${name}.compare_view`, priority: 'background' },
+        );
+        yield {
+          table,
+          differences: rows.map(({ line, n }) => ({ row: line, kind: n > 0 ? 'missing' : 'foreign' })),
+        };
+      }
     }
-  }
 }

@@ -62,6 +62,25 @@ export interface WatchReindexResponse {
   progress: Progress | undefined;
 }
 
+export interface CompareViewsRequest {
+}
+
+/** A part of a view that was compared. */
+export interface CompareViewsResponse {
+  /** The view's table, e.g. `holder_list`. */
+  view: string;
+  /** Rows that only one side has, a few of a part. */
+  differences: ViewDifference[];
+}
+
+/** A row of a view that the facts do not give, or one that they give and it does not have. */
+export interface ViewDifference {
+  /** The columns as a JSON array. */
+  row: string;
+  /** Whether the view lacks it. */
+  is_missing: boolean;
+}
+
 export interface CancelReindexRequest {
 }
 
@@ -309,6 +328,155 @@ export const WatchReindexResponse: MessageFns<WatchReindexResponse> = {
   },
 };
 
+function createBaseCompareViewsRequest(): CompareViewsRequest {
+  return {};
+}
+
+export const CompareViewsRequest: MessageFns<CompareViewsRequest> = {
+  encode(_: CompareViewsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CompareViewsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCompareViewsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCompareViewsResponse(): CompareViewsResponse {
+  return { view: "", differences: [] };
+}
+
+export const CompareViewsResponse: MessageFns<CompareViewsResponse> = {
+  encode(message: CompareViewsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.view !== "") {
+      writer.uint32(10).string(message.view);
+    }
+    for (const v of message.differences) {
+      ViewDifference.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CompareViewsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCompareViewsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.view = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.differences.push(ViewDifference.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseViewDifference(): ViewDifference {
+  return { row: "", is_missing: false };
+}
+
+export const ViewDifference: MessageFns<ViewDifference> = {
+  encode(message: ViewDifference, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.row !== "") {
+      writer.uint32(10).string(message.row);
+    }
+    if (message.is_missing !== false) {
+      writer.uint32(16).bool(message.is_missing);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ViewDifference {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseViewDifference();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.row = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.is_missing = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseCancelReindexRequest(): CancelReindexRequest {
   return {};
 }
@@ -409,6 +577,21 @@ export const ReindexServiceService = {
     responseDeserialize: (value: Buffer): WatchReindexResponse => WatchReindexResponse.decode(value),
   },
   /**
+   * Compares the views of the tables in use with what the facts give, a part at a time between
+   * two writes. FAILED_PRECONDITION in a process that does not write the tables, UNAVAILABLE
+   * while it starts, UNIMPLEMENTED by a service without views.
+   */
+  compareViews: {
+    path: "/indexer.reindex.v1.ReindexService/CompareViews" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: CompareViewsRequest): Buffer => Buffer.from(CompareViewsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CompareViewsRequest => CompareViewsRequest.decode(value),
+    responseSerialize: (value: CompareViewsResponse): Buffer =>
+      Buffer.from(CompareViewsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CompareViewsResponse => CompareViewsResponse.decode(value),
+  },
+  /**
    * Gives up the rebuild that runs and removes what it has made; what was in use stays so.
    * NOT_FOUND while none does; FAILED_PRECONDITION when its tables are in use already.
    */
@@ -435,6 +618,12 @@ export interface ReindexServiceServer extends UntypedServiceImplementation {
   reindex: handleServerStreamingCall<ReindexRequest, ReindexResponse>;
   /** Tells how the rebuild that runs gets on. NOT_FOUND while none does. */
   watchReindex: handleServerStreamingCall<WatchReindexRequest, WatchReindexResponse>;
+  /**
+   * Compares the views of the tables in use with what the facts give, a part at a time between
+   * two writes. FAILED_PRECONDITION in a process that does not write the tables, UNAVAILABLE
+   * while it starts, UNIMPLEMENTED by a service without views.
+   */
+  compareViews: handleServerStreamingCall<CompareViewsRequest, CompareViewsResponse>;
   /**
    * Gives up the rebuild that runs and removes what it has made; what was in use stays so.
    * NOT_FOUND while none does; FAILED_PRECONDITION when its tables are in use already.
@@ -466,6 +655,20 @@ export interface ReindexServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<WatchReindexResponse>;
+  /**
+   * Compares the views of the tables in use with what the facts give, a part at a time between
+   * two writes. FAILED_PRECONDITION in a process that does not write the tables, UNAVAILABLE
+   * while it starts, UNIMPLEMENTED by a service without views.
+   */
+  compareViews(
+    request: CompareViewsRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<CompareViewsResponse>;
+  compareViews(
+    request: CompareViewsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<CompareViewsResponse>;
   /**
    * Gives up the rebuild that runs and removes what it has made; what was in use stays so.
    * NOT_FOUND while none does; FAILED_PRECONDITION when its tables are in use already.
