@@ -103,7 +103,14 @@ async function firstHeight({
     const rung = tipMoved.count;
     const { first, last } = nodeRange();
     const from = start_height === 0 ? first : start_height;
-    if (last > 0 && from >= first) return from;
+    if (last > 0 && from >= first) {
+      if (start_height === 0 && first > 1)
+        log.warn(
+          { first },
+          'the index begins here for good, because the node says that it has no block below: with another URL, or START_HEIGHT, and empty tables it can begin earlier',
+        );
+      return from;
+    }
     if (last > 0 && !said) {
       log.error(
         { start_height, first },

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import type { Params } from '../../services/common/clickhouse/database.js';
+import { AccessDenied } from '../../services/common/errors.js';
 import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import type { Deltas } from '../../services/richlist/decode/transfers.js';
 import { findToken } from '../../services/richlist/read/denoms.js';
@@ -111,6 +113,39 @@ describe('the tables of the rich list', function () {
     assert.deepEqual(await list.store.heal([answer], revision), []);
     assert.equal((await list.store.heal([answer], list.store.revision)).length, 1);
     assert.equal((await listHolders(list.index.reader, early, page, {})).holders[0]?.amount, '99');
+  });
+
+  it('drops deleted rows of the list, and goes without where it may not', async () => {
+    const run = async (isAllowed: boolean): Promise<number> => {
+      const real = await testDatabase();
+      const database = {
+        ...real,
+        command: async (sql: string, ...rest: [object, { name: string }]) => {
+          if (!isAllowed && sql.startsWith('OPTIMIZE')) throw new AccessDenied('OPTIMIZE is not granted');
+          await real.command(sql, rest[0] as Params, rest[1]);
+        },
+      };
+      const list = await openTestRichlist(database, uniquePrefix(), {
+        compaction: { batches: 4, fewest: 6 },
+      });
+      await list.store.recover();
+      for (let height = 1; height <= 12; height++)
+        await list.store.writeBlocks([
+          block(
+            height,
+            [1, 2, 3].map((n) => [early, n] as const),
+          ),
+        ]);
+      assert.deepEqual(await totals(list, early), ['3', 3]);
+      const [row] = await real.rows<{ deleted: number }>(
+        `SELECT countIf(v.is_deleted = 1) AS deleted FROM ${list.index.tables.of('holder_list')} AS v`,
+        {},
+        { name: 'test.deleted' },
+      );
+      return row?.deleted ?? -1;
+    };
+    assert.equal(await run(true), 0);
+    assert.ok((await run(false)) > 20);
   });
 
   describe('the views', () => {

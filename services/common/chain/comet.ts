@@ -86,7 +86,7 @@ export function readBlock(height: number, chain_id: string, status: number, body
   const { header } = block;
   // A proxy's cache or a lagging node may answer for another height.
   if (header['height'] !== String(height))
-    throw new NodeError('behind', `block ${height}: the answer is for height ${header['height']}`);
+    throw new NodeError('behind', `block ${height}: the answer is for height ${shown(header['height'])}`);
   if (chain_id !== '' && header['chain_id'] !== chain_id) {
     throw new NodeError(
       'wrong_chain',
@@ -103,6 +103,10 @@ export function readBlock(height: number, chain_id: string, status: number, body
     txs: (block.data.txs ?? []).map((tx) => Buffer.from(tx, 'base64')),
   };
 }
+
+/** What stands where a height should be, which nodes write as a text of digits. */
+const shown = (height: unknown): string =>
+  typeof height === 'string' && /^[1-9]\d*$/.test(height) ? height : (JSON.stringify(height) ?? 'none');
 
 /** `GET {rpc}/block_results?height=`. */
 export const resultsRequest = (height: number) => ({ path: `/block_results?height=${height}` });
@@ -141,7 +145,7 @@ interface Results {
 function readOtherResults(height: number, what: string, status: number, body: string): CometResults {
   const result = resultOf(status, body, what) as Results;
   if (result.height !== String(height))
-    throw new NodeError('behind', `${what}: the answer is for height ${result.height}`);
+    throw new NodeError('behind', `${what}: the answer is for height ${shown(result.height)}`);
   return {
     txs_results: (result.txs_results ?? []).map((one) => JSON.stringify(one)),
     block_events: JSON.stringify(result.finalize_block_events ?? []),

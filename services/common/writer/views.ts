@@ -186,30 +186,6 @@ export interface ComparedPart {
 const readView = (of: string, columns: readonly string[], key: readonly string[], where = '1'): string =>
   `SELECT ${columns.join(', ')} FROM (SELECT ${columns.join(', ')}, is_deleted FROM ${of} AS f WHERE ${where} ORDER BY ${key.join(', ')}, version DESC LIMIT 1 BY ${key.join(', ')}) WHERE is_deleted = 0`;
 
-/** Rows of a view that are deleted, and their share of all, from which on it is worth to write it again without them. */
-const [fewestDeleted, leastShare] = [20_000, 0.2];
-
-/**
- * Drops the deleted rows of a view where they are many: reading passes over them. To be called when nothing else writes.
- *
- * @param removable where the rows are, see `TableNames`.
- */
-export async function compactView(
-  database: FencedDatabase,
-  [readable, removable]: readonly [readable: string, removable: string],
-  name: string,
-): Promise<void> {
-  const options = { name: `${name}.compact_view`, priority: 'write' as const };
-  const [row] = await database.rows<{ n: number; deleted: number }>(
-    `SELECT count() AS n, countIf(is_deleted = 1) AS deleted FROM ${readable}`,
-    {},
-    options,
-  );
-  if (row === undefined || row.deleted < Math.max(fewestDeleted, leastShare * row.n)) return;
-  await database.confirm();
-  await database.command(`OPTIMIZE TABLE ${removable} FINAL CLEANUP`, {}, options);
-}
-
 /** Differences that are named of one part of a view. */
 const mostNamed = 20;
 

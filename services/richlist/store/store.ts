@@ -5,10 +5,10 @@ import type { Cursor } from '../../common/consume.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
+import { type CompactorOptions, createCompactor } from '../../common/writer/compact.js';
 import type { FencedDatabase } from '../../common/writer/fence.js';
 import { headBefore } from '../../common/writer/head-before.js';
 import { createWriterHead } from '../../common/writer/repair.js';
-import { compactView } from '../../common/writer/views.js';
 import { clampAmount } from '../amount.js';
 import type { DecodedBlock } from '../decode/block.js';
 import type { BalanceAnswer, BalanceQuestion } from '../node/erc20.js';
@@ -51,6 +51,8 @@ export interface StoreOptions {
   readonly onRepairs?: ((count: number) => void) | undefined;
   /** Told of a balance that its logs lead below zero or beyond uint256. */
   readonly onMisfit?: ((holding: Holding, height: number) => void) | undefined;
+  /** When deleted rows are dropped from views. */
+  readonly compaction?: Pick<CompactorOptions<ViewName>, 'batches' | 'fewest'> | undefined;
   /** How many balances to keep in memory. */
   readonly knownCapacity?: number | undefined;
 }
@@ -101,9 +103,6 @@ const [charactersAtOnce, linesAtOnce] = [3 * 1024 * 1024, 50_000];
 /** Rows of a view that one statement writes: readers see all of them or none. */
 const viewLinesAtOnce = 100_000;
 
-/** Batches after which it is looked whether a view is worth writing again without its deleted rows. */
-const batchesBetweenLooks = 50;
-
 /** Memory for 300,000 balances is about 90 MB. */
 const defaultCapacity = 300_000;
 
@@ -115,10 +114,13 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   const exclusive = createMutex();
   const known = createKnown(database, tables, options.knownCapacity ?? defaultCapacity);
   const counts = createHolderCounts(database, tables);
+  const compactor = createCompactor({
+    ...{ database, tables, log, views: ['holder_list'], name: 'richlist' },
+    ...options.compaction,
+  });
   const tokenList = createTokenList(database, tables, options.nameTokens);
   let position: Position = nothing;
   let revision = 0;
-  let batchesSinceLook = 0;
   // After a failure nobody knows what is in the tables, until `recover` has looked.
   let isClean = false;
   let hasFailed = false;
@@ -198,9 +200,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     await fault('written');
     position = next;
     options.onWritten?.(position);
-    if (++batchesSinceLook < batchesBetweenLooks) return;
-    batchesSinceLook = 0;
-    await compactView(database, [tables.of('holder_list'), tables.removable('holder_list')], 'richlist');
+    await compactor.afterBatch();
   };
 
   /** Writes the state to begin with, without a cursor: that comes with the first block. */
