@@ -10,6 +10,7 @@ import {
   startHostileNode,
 } from '../support/attack/hostile-node.js';
 import { eventually } from '../support/block.js';
+import { expectViews } from '../support/views.js';
 
 const GiB = 1024 ** 3;
 
@@ -136,7 +137,8 @@ describe('under attack by the rollup node', () => {
 
   it('hundreds of tokens with uris of 1 MB are indexed with what is kept of them', async () => {
     const node = await hostile({ uri: 1_000_000, name: 1_000_000, mints: 400, heights: [59, 59] });
-    const weft = await startAll([node]);
+    const grpc = await freePort();
+    const weft = await startAll([node], { NFT_GRPC_PORT: String(grpc) });
     await weft.reaches(replay.tip());
     await eventually(
       async () => {
@@ -147,6 +149,7 @@ describe('under attack by the rollup node', () => {
       'the last of the uris',
       patience_ms,
     );
+    await expectViews({ nft: `127.0.0.1:${grpc}` });
     assert.ok(weft.child.isAlive());
     assert.ok(weft.child.peak() < mostInOne, `${weft.child.peak()} bytes`);
     assert.match(

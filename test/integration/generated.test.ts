@@ -8,6 +8,7 @@ import { eventually } from '../support/block.js';
 import { startProgram } from '../support/program.js';
 import { isThorough } from '../support/sample.js';
 import { startStack } from '../support/stack.js';
+import { expectViews } from '../support/views.js';
 import { type ListAnswer, walkForward } from '../support/walk.js';
 
 type TxList = ListAnswer & {
@@ -28,6 +29,7 @@ interface Served {
 async function undisturbed(node: ReplayNode): Promise<Served> {
   const stack = await startStack(node);
   await stack.reaches(blocks, true);
+  await expectViews(stack.addresses);
   return stack;
 }
 
