@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import {
+  checkServerVersion,
   type Migration,
   migrate,
   prepareTables,
@@ -33,6 +34,14 @@ async function tablesOf(database: Database, name: string): Promise<string[]> {
   );
   return rows.map((row) => row.name);
 }
+
+describe('a ClickHouse server', () => {
+  it('has to be new enough', () => {
+    for (const version of ['24.7.1.1', '24.12.1', '25.1.2.3', '26.7.2.1']) checkServerVersion(version);
+    for (const version of ['24.6.9.9', '23.12.1', '9.9'])
+      assert.throws(() => checkServerVersion(version), /is of version .*: weft needs 24\.7 or newer/);
+  });
+});
 
 describe('migrations', () => {
   let database: Database;

@@ -78,6 +78,19 @@ export class TablesBehind extends TryAgainError {
   override name = 'TablesBehind';
 }
 
+/** The oldest version of a ClickHouse server that has everything that statements use: `read_in_order_use_buffering`. */
+const oldestServer = [24, 7] as const;
+
+/** @throws UserError where the server is too old. */
+export function checkServerVersion(version: string): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isOld = major < oldestServer[0] || (major === oldestServer[0] && minor < oldestServer[1]);
+  if (isOld)
+    throw new UserError(
+      `the ClickHouse server is of version ${version}: weft needs ${oldestServer.join('.')} or newer`,
+    );
+}
+
 /** Sees to it that a database has the tables of these migrations, in the way that the mode says. */
 export async function prepareTables(
   database: Database,
@@ -86,6 +99,10 @@ export async function prepareTables(
   mode: MigrationMode,
   ledger?: string,
 ): Promise<void> {
+  if (!database.isExclusive) {
+    const [server] = await database.rows<{ version: string }>('SELECT version() AS version', {}, options);
+    if (server !== undefined) checkServerVersion(server.version);
+  }
   if (mode === 'apply') await migrate(database, migrations, target, ledger);
   else await checkMigrated(database, migrations, target, ledger);
 }
