@@ -11,8 +11,6 @@ export interface Looker<Position extends Cursor> {
   readonly read: () => Promise<Seen<Position>>;
   /** The blocks between two heights, inclusive, as the tables have them. */
   readonly hashes: (from: number, to: number) => Promise<readonly Cursor[]>;
-  /** Whether the tables lost something though their last block is the same. */
-  readonly hasLost?: (before: Position, now: Position) => boolean;
 }
 
 /** What a look at tables has read. */
@@ -50,8 +48,7 @@ export function createLook<Position extends Cursor>({
       const { position: now, cuts } = await looker.read();
       head.takeCuts(cuts);
       if (now.hash === before.hash) {
-        if (looker.hasLost?.(before, now)) head.cutTo(now);
-        else head.advance(now);
+        head.advance(now);
         return;
       }
       const [same] = before.height === 0 ? [before] : await looker.hashes(before.height, before.height);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Params } from '../../services/common/clickhouse/database.js';
+import { isBeingCut } from '../../services/common/cuts.js';
 import { AccessDenied } from '../../services/common/errors.js';
 import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import type { Deltas } from '../../services/richlist/decode/transfers.js';
@@ -199,10 +200,15 @@ describe('the tables of the rich list', function () {
         if (left < 0) throw new Error('killed');
       };
       for (let kill = 0; ; kill++) {
-        const list = await filled(uniquePrefix(), { fault });
+        const prefix = uniquePrefix();
+        const list = await filled(prefix, { fault });
         const { database, tables } = list.index.reader;
         for (const table of ['head', 'account_balances', 'holder_list', 'holder_counts'] as const)
           await database.command(`TRUNCATE TABLE ${tables.of(table)}`, {}, options);
+        // Until it is done nobody shows what is not there yet.
+        const waiting = await openTestRichlist(database, prefix);
+        assert.equal(waiting.index.head.position.height, 3);
+        assert.equal(isBeingCut(waiting.index.head.cuts), true);
         left = kill;
         const isKilled = await list.store.recover().then(
           () => false,

@@ -4,9 +4,8 @@ import { createLook } from '../../services/common/look.js';
 /** Tables with these blocks, and somebody who shows them. */
 function world() {
   let blocks = ['a1', 'a2', 'a3'];
-  let changes = 0;
   let slow: Promise<void> | undefined;
-  let shown = { height: 0, hash: '', changes: 0 };
+  let shown = { height: 0, hash: '' };
   const told: string[] = [];
   const look = createLook({
     head: {
@@ -24,7 +23,7 @@ function world() {
       takeCuts: () => {},
     },
     read: async () => {
-      const now = { height: blocks.length, hash: blocks.at(-1) ?? '', changes };
+      const now = { height: blocks.length, hash: blocks.at(-1) ?? '' };
       const wait = slow;
       slow = undefined;
       await wait;
@@ -32,14 +31,13 @@ function world() {
     },
     hashes: async (from, to) =>
       blocks.slice(from - 1, to).map((hash, index) => ({ height: from + index, hash })),
-    hasLost: (before, now) => now.changes < before.changes,
   });
   return {
     look,
     told,
     shown: () => shown,
-    set: (next: string[], made = 0) => {
-      [blocks, changes] = [next, made];
+    set: (next: string[]) => {
+      blocks = next;
     },
     hold: (until: Promise<void>) => {
       slow = until;
@@ -60,15 +58,6 @@ describe('looking at tables that another process writes', () => {
     set([]);
     await look();
     assert.deepEqual(told, ['advance 3', 'advance 4', 'cut 2', 'cut 5', 'cut 0']);
-  });
-
-  it('notices what is lost after the same block', async () => {
-    const { look, told, set } = world();
-    set(['a1'], 7);
-    await look();
-    set(['a1'], 5);
-    await look();
-    assert.deepEqual(told, ['advance 1', 'cut 1']);
   });
 
   it('never goes back when a slow look ends after a quick one', async () => {

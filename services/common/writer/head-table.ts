@@ -81,14 +81,18 @@ export async function writeHead<Position extends Cursor>(
 export const countedRepairs = ({ views, rollbacks }: HeadRow<Cursor>): number =>
   2 * rollbacks - (views === 'whole' ? 0 : 1);
 
-/** What a process that only serves takes over of tables: how far they are, and how many repairs have begun and ended. */
+/**
+ * What a process that only serves takes over of tables: how far they are, and how many repairs have begun and ended.
+ *
+ * @param newest the position that the facts have, for tables of an earlier version: their views are yet to be made.
+ */
 export async function readSeen<Position extends Cursor>(
   database: Database,
   head: HeadTable<Position>,
-  nothing: Position,
+  newest: () => Promise<Position>,
 ): Promise<{ readonly position: Position; readonly cuts: number }> {
   const row = await readHead(database, head);
-  return row === undefined
-    ? { position: nothing, cuts: 0 }
-    : { position: row.position, cuts: countedRepairs(row) };
+  if (row !== undefined) return { position: row.position, cuts: countedRepairs(row) };
+  const position = await newest();
+  return { position, cuts: position.height === 0 ? 0 : 1 };
 }

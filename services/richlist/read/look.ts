@@ -1,7 +1,7 @@
 import type { Database } from '../../common/clickhouse/database.js';
 import { createLook } from '../../common/look.js';
 import { readSeen } from '../../common/writer/head-table.js';
-import { nothing, readHashes } from '../store/cursor.js';
+import { readHashes, readPosition } from '../store/cursor.js';
 import { headOf, type Tables } from '../store/tables.js';
 import type { Head } from './head.js';
 
@@ -9,8 +9,6 @@ import type { Head } from './head.js';
 export const lookOf = (database: Database, tables: Tables, head: Head): (() => Promise<void>) =>
   createLook({
     head,
-    read: () => readSeen(database, headOf(tables), nothing),
+    read: () => readSeen(database, headOf(tables), () => readPosition(database, tables)),
     hashes: (from, to) => readHashes(database, tables, from, to),
-    // A heal that a crash has taken back: balances at past heights are others again.
-    hasLost: (before, now) => now.last_ord < before.last_ord,
   });
