@@ -18,7 +18,6 @@ import { createNftIndex } from './index.js';
 import { ingest } from './ingest/ingest.js';
 import { lookOf } from './read/look.js';
 import type { Reader } from './read/reader.js';
-import { copiedTables } from './store/tables.js';
 
 /** Everything that is opened on one generation of the nft service's tables. */
 export interface NftTables extends ConsumerTables<Reader> {
@@ -43,7 +42,7 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
   const vm = config.VM_TYPE;
   const index = createNftIndex(database, target, pageBoundOf('nft', config.PAGE_MB, metrics));
   const { head } = index;
-  const looks = lookOf(database, index.tables, head);
+  const look = lookOf(database, index.tables, head);
   const earlier = () => (isInUse() ? undefined : earlierIn({ ...opened.inUse().reader, database: writer }));
   const beginsLate = async (): Promise<boolean> =>
     (await callRpc(blocks.getStatus.bind(blocks), {}, { deadline: Date.now() + 5_000, signal }))
@@ -60,22 +59,22 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
   let hindrance = 'the block service has not answered yet';
   let asked = { height: 0, generation: -1 };
   return {
-    reader: config.ROLE === 'serve' ? { ...index.reader, look: looks.atChain } : index.reader,
+    reader: config.ROLE === 'serve' ? { ...index.reader, look } : index.reader,
     hindrance: () => hindrance,
     retryDetails: (collection) => retryFailed(index, store, collection),
     get tip() {
-      const { height } = head.position;
+      const { height, hash } = head.position;
       // Not known right after a start: tables in use are taken for complete, so that others are not put in their place early.
       const unknown = isInUse() ? height : 0;
       const details = asked.generation === store.generation ? Math.min(asked.height, height) : unknown;
-      return { ...head.position, tracks: { details } };
+      return { height, hash, tracks: { details } };
     },
     get revision() {
       return head.revision;
     },
     reviseAbove: (revision) => head.reviseAbove(revision),
     ring: () => head.bell.ring(),
-    look: looks.atAll,
+    look,
     ingest: () =>
       ingest({
         config,
@@ -93,11 +92,6 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
     hold: (work) => store.hold(work),
     hashes: (from, to) => store.hashes(from, to),
     unwind: (height) => store.unwind(height),
-    // What later blocks have replaced is made again from the changes when the copy is unwound.
-    planCopy: async () => ({
-      tables: copiedTables.map((table) => ({ table, condition: '1', params: {} })),
-      holds: true,
-    }),
   };
 }
 

@@ -52,7 +52,6 @@ export async function openNft(
     readonly fault?: FaultPoint;
     readonly capacity?: number;
     readonly vm?: 'evm' | 'move' | 'wasm';
-    readonly fewGone?: number;
   } = {},
 ): Promise<NftTables> {
   const index = await openNftIndex(database, target(prefix));
@@ -61,7 +60,6 @@ export async function openNft(
     log: createLog('silent'),
     fault: options.fault,
     capacity: options.capacity ?? 1_000,
-    fewGone: options.fewGone,
   });
   const { tables, head } = index;
   const signal = new AbortController().signal;

@@ -46,7 +46,7 @@ describe('the tables of the nft service', function () {
     async () => {
       const prefix = uniquePrefix();
       await migrateNft(database, prefix);
-      const tables = await openNft(database, prefix, { capacity: 7, fewGone: 0 });
+      const tables = await openNft(database, prefix, { capacity: 7 });
       await tables.store.recover();
       const [chain, blocks]: [ReturnType<typeof randomNfts>, NftBlock[]] = [randomNfts(7), []];
       for (let batch = 0; batch < 8; batch++) {
@@ -76,7 +76,7 @@ describe('the tables of the nft service', function () {
         crashIn -= 1;
         if (crashIn < 0) throw new Error('crash');
       };
-      let tables = await openNft(database, prefix, { fault, capacity: 5, fewGone: 1 });
+      let tables = await openNft(database, prefix, { fault, capacity: 5 });
       await tables.store.recover();
       const chain = randomNfts(seed);
       let blocks: NftBlock[] = [];
@@ -102,7 +102,7 @@ describe('the tables of the nft service', function () {
           assert.match(String(error), /crash/);
           // A new process: it goes on from what it finds, which is whole.
           crashIn = Number.POSITIVE_INFINITY;
-          tables = await openNft(database, prefix, { fault, capacity: 5, fewGone: 1 });
+          tables = await openNft(database, prefix, { fault, capacity: 5 });
           const found = await tables.store.recover();
           assert.equal(found.hash, longest[found.height - 1]?.hash ?? '');
           blocks = longest.slice(0, found.height);
@@ -219,7 +219,7 @@ describe('the tables of the nft service', function () {
     const tables: NftTables = await openNft(database, prefix, {
       fault: () => {
         const { store } = tables;
-        const details = { shown: [], moved: [], uris: [], jobs: [] };
+        const details = { names: [], uris: [], jobs: [] };
         if (isCutting) begun.push(store.writeDetails(details, store.generation));
       },
     });
@@ -232,7 +232,7 @@ describe('the tables of the nft service', function () {
     isCutting = false;
     assert.ok(begun.length > 5);
     assert.ok((await Promise.all(begun)).every((isKept) => !isKept));
-    const details = { shown: [], moved: [], uris: [], jobs: [] };
+    const details = { names: [], uris: [], jobs: [] };
     assert.equal(await tables.store.writeDetails(details, tables.store.generation), true);
   });
 
