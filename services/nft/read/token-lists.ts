@@ -1,6 +1,5 @@
-import { status } from '@grpc/grpc-js';
-import { RpcError } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
+import { sleep } from '../../common/lifecycle.js';
 import { readFitting } from '../../common/page/fit.js';
 import { holdingOf, type ListName } from '../store/tables.js';
 import { type ShownCollection, tokenName } from '../store/types.js';
@@ -159,12 +158,13 @@ async function tokensOfId(reading: Reading, of: ItemList, { token_id, order }: T
   }));
 }
 
-/** How often a page is read again because tokens have moved since their list was read. */
-const mostMoves = 5;
+/** How often a page is read again because tokens have moved since its list was read, and after which pause in milliseconds. */
+const [mostReads, pause_ms] = [3, 25];
 
 /**
  * The tokens of a page. A list and the tokens themselves are read one after the other: where a batch that was written in
- * between has burnt one, or given it away, the page is read again.
+ * between has burnt a token, or given it away, the page is read again. Should that be so for long, because the writer was
+ * stopped in between, the token is left out: it is where the list has not arrived yet.
  *
  * @param owner whose list it is, unless it is a collection's.
  */
@@ -174,15 +174,16 @@ async function pageOf(
   list: MovingList<Item>,
   owner?: string,
 ): Promise<MovingPage<ShownToken>> {
-  for (let moves = 0; moves < mostMoves; moves++) {
-    const page = await readPage(reading, request, list);
-    const isThere = ({ token }: Partial<ShownToken>): boolean =>
-      token !== undefined && !token.burnt && (owner === undefined || token.owner === owner);
-    const { items, pagination } = page;
-    if (items.every((item) => item.collection !== undefined && isThere(item)))
-      return { items: items as ShownToken[], pagination };
+  const isThere = (item: Partial<ShownToken>): item is ShownToken =>
+    item.collection !== undefined &&
+    item.token?.burnt === false &&
+    (owner === undefined || item.token.owner === owner);
+  for (let reads = 1; ; reads++) {
+    const { items, pagination } = await readPage(reading, request, list);
+    const there = items.filter(isThere);
+    if (there.length === items.length || reads === mostReads) return { items: there, pagination };
+    await sleep(pause_ms);
   }
-  throw new RpcError(status.UNAVAILABLE, 'the list changes while it is read: ask again');
 }
 
 async function readPage(
