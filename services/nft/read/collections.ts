@@ -1,6 +1,7 @@
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import { readFitting } from '../../common/page/fit.js';
 import { keyNumber } from '../../common/page/key.js';
+import { inOrder } from '../store/lookups.js';
 import type { ShownCollection } from '../store/types.js';
 import { readCounts, readHoldings } from './counts.js';
 import { memoryList } from './memory-list.js';
@@ -108,7 +109,8 @@ function readPlaces(
        LIMIT 1 BY born_at, collection
      )
      WHERE is_deleted = 0
-     LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+     LIMIT {limit:UInt64} OFFSET {offset:UInt64}
+     ${inOrder}`,
     { limit, offset, ...(anchor === undefined ? {} : { born_at: anchor[0], collection: anchor[1] }) },
     { name: 'nft.collection_places', ...call },
   );

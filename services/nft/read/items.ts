@@ -1,4 +1,5 @@
 import type { Params } from '../../common/clickhouse/database.js';
+import { inOrder } from '../store/lookups.js';
 import type { ListName } from '../store/tables.js';
 import type { Range } from './moving-page.js';
 import type { Reading } from './reader.js';
@@ -49,7 +50,8 @@ export function readItems(
        LIMIT 1 BY height, id_key, collection
      )
      WHERE is_deleted = 0
-     LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+     LIMIT {limit:UInt64} OFFSET {offset:UInt64}
+     ${inOrder}`,
     {
       ...{ list: of.list, scope: of.scope, limit, offset },
       ...(anchor === undefined ? {} : { height: anchor[0], id_key: anchor[1], collection: anchor[2] }),
