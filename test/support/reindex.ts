@@ -23,6 +23,7 @@ export const nftContents: readonly string[] = [
   'SELECT height, hash, parent_hash FROM {db}.blocks ORDER BY height',
   'SELECT * EXCEPT (epoch) FROM {db}.changes ORDER BY at',
   'SELECT * EXCEPT (epoch) FROM {db}.history ORDER BY at',
+  'SELECT * EXCEPT (epoch) FROM {db}.account_history ORDER BY account, collection, id_key, at',
   'SELECT * EXCEPT (epoch, version, is_deleted) FROM {db}.token_states FINAL ORDER BY collection, id_key',
   'SELECT list, scope, height, id_key, collection FROM {db}.token_lists FINAL ORDER BY list, scope, height, id_key, collection',
   'SELECT account, collection, token_count FROM {db}.token_counts FINAL ORDER BY account, collection',
@@ -32,8 +33,8 @@ export const nftContents: readonly string[] = [
   'SELECT * EXCEPT (epoch) FROM {db}.classes ORDER BY class_name, at',
   'SELECT * EXCEPT (epoch) FROM {db}.asks ORDER BY at, subject, collection, first_key',
   'SELECT collection, born_at, creator, name, origin_name, timestamp FROM {db}.shown_collections FINAL ORDER BY collection',
-  'SELECT born_at, collection, folded_name FROM {db}.collection_order FINAL WHERE NOT gone ORDER BY born_at',
-  'SELECT collection, id_key, uri FROM {db}.uris FINAL ORDER BY collection, id_key',
+  'SELECT born_at, collection, folded_name FROM {db}.collection_list FINAL ORDER BY born_at',
+  'SELECT collection, id_key, uri FROM (SELECT * FROM {db}.token_uris ORDER BY version DESC LIMIT 1 BY collection, id_key) ORDER BY collection, id_key',
 ];
 
 /** The rows of a generation, table by table. @param name its database. */
