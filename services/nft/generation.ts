@@ -5,6 +5,7 @@ import { pageBoundOf } from '../common/page/fit.js';
 import { packageRoot } from '../common/paths.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import { callRpc } from '../common/rpc/client.js';
+import { compareViews, type ViewEnvironment } from '../common/writer/views.js';
 import { onlyInUse } from '../common/writer-health.js';
 import type { NftConfig } from './config.js';
 import { earlierIn } from './enrich/earlier.js';
@@ -18,6 +19,9 @@ import { createNftIndex } from './index.js';
 import { ingest } from './ingest/ingest.js';
 import { lookOf } from './read/look.js';
 import type { Reader } from './read/reader.js';
+import type { NftStore } from './store/store.js';
+import { headOf, type TableName, type Tables } from './store/tables.js';
+import { nftViews } from './store/views.js';
 
 /** Everything that is opened on one generation of the nft service's tables. */
 export interface NftTables extends ConsumerTables<Reader> {
@@ -42,7 +46,7 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
   const vm = config.VM_TYPE;
   const index = createNftIndex(database, target, pageBoundOf('nft', config.PAGE_MB, metrics));
   const { head } = index;
-  const looks = lookOf(database, index.tables, head);
+  const look = lookOf(database, index.tables, head);
   const earlier = () => (isInUse() ? undefined : earlierIn({ ...opened.inUse().reader, database: writer }));
   const beginsLate = async (): Promise<boolean> =>
     (await callRpc(blocks.getStatus.bind(blocks), {}, { deadline: Date.now() + 5_000, signal }))
@@ -59,22 +63,22 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
   let hindrance = 'the block service has not answered yet';
   let asked = { height: 0, generation: -1 };
   return {
-    reader: config.ROLE === 'serve' ? { ...index.reader, look: looks.atChain } : index.reader,
+    reader: config.ROLE === 'serve' ? { ...index.reader, look } : index.reader,
     hindrance: () => hindrance,
     retryDetails: (collection) => retryFailed(index, store, collection),
     get tip() {
-      const { height } = head.position;
+      const { height, hash } = head.position;
       // Not known right after a start: tables in use are taken for complete, so that others are not put in their place early.
       const unknown = isInUse() ? height : 0;
       const details = asked.generation === store.generation ? Math.min(asked.height, height) : unknown;
-      return { ...head.position, tracks: { details } };
+      return { height, hash, tracks: { details } };
     },
     get revision() {
       return head.revision;
     },
     reviseAbove: (revision) => head.reviseAbove(revision),
     ring: () => head.bell.ring(),
-    look: looks.atAll,
+    look,
     ingest: () =>
       ingest({
         config,
@@ -90,7 +94,7 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
         },
       }),
     hold: (work) => store.hold(work),
-    async *compareViews() {},
+    compareViews: () => compareViews(writer, viewsAt(index.tables, store), nftViews),
     hashes: (from, to) => store.hashes(from, to),
   };
 }
@@ -100,3 +104,12 @@ function sourceOf({ config, rest, jsonRpc }: TablesOptions<NftConfig>): DetailSo
   if (config.VM_TYPE === 'evm') return evmSource(jsonRpc, config);
   return config.VM_TYPE === 'move' ? moveSource(rest) : wasmSource(rest, config.ACCOUNT_ADDRESS_PREFIX);
 }
+
+/** What the views are compared with, wherever the head is by then. */
+const viewsAt = (tables: Tables, store: NftStore): ViewEnvironment<TableName> => ({
+  of: tables.of,
+  name: 'nft',
+  get position() {
+    return headOf(tables).toColumns(store.cursor);
+  },
+});

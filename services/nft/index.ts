@@ -4,7 +4,6 @@ import { defaultPage } from '../common/page/fit.js';
 import { type FencedDatabase, soleWriter } from '../common/writer/fence.js';
 import { createHead, type Head } from './read/head.js';
 import { lookOf } from './read/look.js';
-import { createRanks } from './read/ranks.js';
 import type { Reader } from './read/reader.js';
 import { createShownMemory } from './read/shown.js';
 import { createNftStore, type NftStore, type StoreOptions } from './store/store.js';
@@ -13,7 +12,7 @@ import { type Tables, tablesOf } from './store/tables.js';
 /** What the writer needs besides the tables. */
 export type WriterOptions = Omit<
   StoreOptions,
-  'database' | 'target' | 'onWritten' | 'onDetails' | 'onRecovered' | 'onUnwind' | 'onCuts'
+  'database' | 'target' | 'onWritten' | 'onDetails' | 'onRecovered' | 'onUnwind' | 'onRepairs'
 >;
 
 /** The NFTs in one database: the same service can have two of them side by side. */
@@ -33,7 +32,7 @@ export interface NftIndex {
 /** Opens the NFTs of a target as far as they are; its tables must have been migrated. */
 export async function openNftIndex(database: Database, target: Target): Promise<NftIndex> {
   const index = createNftIndex(database, target);
-  await lookOf(database, index.tables, index.head).atAll();
+  await lookOf(database, index.tables, index.head)();
   return index;
 }
 
@@ -44,7 +43,7 @@ export function createNftIndex(database: Database, target: Target, page = defaul
     database,
     tables,
     head,
-    reader: { database, tables, head, ranks: createRanks(), shown: createShownMemory(), page },
+    reader: { database, tables, head, shown: createShownMemory(), page },
     openStore: (options, writer = soleWriter(database)) =>
       createNftStore({
         ...options,
@@ -58,7 +57,7 @@ export function createNftIndex(database: Database, target: Target, page = defaul
           if (cursor.height !== height || cursor.hash !== hash) head.cutTo(cursor);
         },
         onUnwind: (cursor) => head.cutTo(cursor),
-        onCuts: head.takeCuts,
+        onRepairs: head.takeCuts,
       }),
   };
 }

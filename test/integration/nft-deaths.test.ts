@@ -94,7 +94,7 @@ describe('details of NFTs that end the process which asks for them', () => {
     assert.deepEqual(lives[2]?.asked, [['7']]);
     const { index } = await openNft(database, prefix, { vm: 'evm' });
     const uris = await database.rows<{ id_key: string; uri: string }>(
-      `SELECT id_key, uri FROM ${index.tables.of('uris')} FINAL`,
+      `SELECT DISTINCT id_key, uri FROM ${index.tables.of('token_uris')}`,
       {},
       { name: 'test' },
     );
@@ -115,7 +115,7 @@ describe('details of NFTs that end the process which asks for them', () => {
     const { problems } = await live(database, prefix, (token_id) => `${token_id}${'🎨'.repeat(10_000)}`);
     const { index } = await openNft(database, prefix, { vm: 'evm' });
     const [longest] = await database.rows<{ uri: number; name: number; valid: number }>(
-      `SELECT (SELECT max(length(uri)) FROM ${index.tables.of('uris')}) AS uri, (SELECT max(length(name)) FROM ${index.tables.of('collections')}) AS name, (SELECT min(isValidUTF8(uri)) FROM ${index.tables.of('uris')}) AS valid`,
+      `SELECT (SELECT max(length(uri)) FROM ${index.tables.of('token_uris')}) AS uri, (SELECT max(length(name)) FROM ${index.tables.of('collection_names')}) AS name, (SELECT min(isValidUTF8(uri)) FROM ${index.tables.of('token_uris')}) AS valid`,
       {},
       { name: 'test' },
     );

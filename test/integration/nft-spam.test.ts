@@ -81,7 +81,7 @@ describe('an account that was sent tokens of hundreds of collections that are no
 
   const reading = () => {
     const index = createNftIndex(own, { database: `${prefix}_nft`, cluster: '' });
-    index.head.advance({ height: 1, hash: 'A1' });
+    index.head.advance({ height: 1, hash: 'A1', details: 0 });
     return startReading(index.reader, {});
   };
   const query = (offset: number, order: 'token_id' | 'height', token_id = '') => ({

@@ -19,11 +19,11 @@ describe('a walk through tokens while the chain goes on', function () {
 
   for (const order of ['token_id', 'height'] as const)
     for (const reverse of isThorough ? [true, false] : order === 'height' ? [true] : [])
-      it(`shows what stays exactly once (by ${order}, ${reverse ? 'down' : 'up'}), also when lists are written anew`, async () => {
+      it(`shows what stays exactly once (by ${order}, ${reverse ? 'down' : 'up'})`, async () => {
         const database = await testDatabase();
         const prefix = uniquePrefix();
         await migrateNft(database, prefix);
-        const { index, store, learn } = await openNft(database, prefix, { vm: 'wasm', fewGone: 1 });
+        const { index, store, learn } = await openNft(database, prefix, { vm: 'wasm' });
         await store.recover();
         let height = 0;
         const write = async (events: readonly object[]): Promise<void> => {
@@ -89,12 +89,6 @@ describe('a walk through tokens while the chain goes on', function () {
           assert.equal(seen.length, stay.length, list);
           assert.deepEqual([...seen].sort(), [...stay].sort(), list);
         }
-        const [editions] = await database.rows<{ n: number }>(
-          `SELECT count() AS n FROM ${prefix}_nft.editions`,
-          {},
-          { name: 'test' },
-        );
-        assert.ok((editions?.n ?? 0) > 2);
       });
 
   it('shows every collection that was there exactly once, whatever comes meanwhile', async () => {

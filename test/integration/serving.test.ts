@@ -127,14 +127,14 @@ describe('a process that only serves', function () {
   thoroughIt('shows the collections that another one learns of, and its lists after a rollback', async () => {
     const prefix = uniquePrefix();
     await migrateNft(database, prefix);
-    const writer = await openNft(database, prefix, { fewGone: 1 });
+    const writer = await openNft(database, prefix);
     await writer.store.recover();
     const chain = randomNfts(5);
     const blocks = [chain.next(undefined)];
     while (blocks.length < 40) blocks.push(chain.next(blocks.at(-1)));
     await writer.store.writeBlocks(blocks.slice(0, 25));
     const { index } = await openNft(database, prefix);
-    const { atAll: look } = lookAtNfts(database, index.tables, index.head);
+    const look = lookAtNfts(database, index.tables, index.head);
     await look();
 
     /** Every list of a collection here and where they are written. */

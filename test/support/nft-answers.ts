@@ -24,7 +24,7 @@ export async function everyNftPath(database: Database, name: string): Promise<st
     options,
   );
   const names = await database.rows<{ name: string }>(
-    `SELECT DISTINCT name FROM ${name}.collections WHERE name != '' ORDER BY name`,
+    `SELECT DISTINCT name FROM ${name}.shown_collections WHERE name != '' ORDER BY name`,
     {},
     options,
   );

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
 import { openEmbedded } from '../../services/common/clickhouse/embedded.js';
+import { createLog } from '../../services/common/log.js';
+import { createFence } from '../../services/common/writer/fence.js';
+import { prepareWriters } from '../../services/common/writer/writers.js';
 import type { NftBlock } from '../../services/nft/decode/types.js';
 import { everyNftList } from './nft-lists.js';
 import { modelOf, randomNfts } from './nft-model.js';
@@ -20,7 +23,15 @@ while (blocks.length < height) blocks.push(chain.next(blocks.at(-1)));
 let left = Number(killAt);
 const database = await openEmbedded(folder);
 await migrateNft(database, prefix);
+const target = { database: `${prefix}_nft`, cluster: '' };
+await prepareWriters(database, target, 'apply');
+const fence = createFence({
+  ...{ database, target, scope: '', what: 'the NFTs', lease_ms: 1_000, log: createLog('silent') },
+  onSuperseded: () => {},
+});
+await fence.acquire(new AbortController().signal);
 const tables = await openNft(database, prefix, {
+  writer: fence.over(database),
   fault() {
     if (left === 0) process.kill(process.pid, 'SIGKILL');
     left -= 1;

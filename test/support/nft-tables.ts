@@ -4,6 +4,7 @@ import { migrate, readMigrations } from '../../services/common/clickhouse/migrat
 import type { FaultPoint } from '../../services/common/fault.js';
 import { createLog } from '../../services/common/log.js';
 import { packageRoot } from '../../services/common/paths.js';
+import type { FencedDatabase } from '../../services/common/writer/fence.js';
 import { answer, refused } from '../../services/nft/enrich/outcome.js';
 import { readAsks, readDueJobs } from '../../services/nft/enrich/queue.js';
 import type { DetailSource } from '../../services/nft/enrich/source.js';
@@ -52,17 +53,20 @@ export async function openNft(
     readonly fault?: FaultPoint;
     readonly capacity?: number;
     readonly vm?: 'evm' | 'move' | 'wasm';
-    readonly fewGone?: number;
+    /** Default: one without a fence. Versions then grow within this process alone. */
+    readonly writer?: FencedDatabase;
   } = {},
 ): Promise<NftTables> {
   const index = await openNftIndex(database, target(prefix));
-  const store = index.openStore({
-    vm: options.vm ?? 'wasm',
-    log: createLog('silent'),
-    fault: options.fault,
-    capacity: options.capacity ?? 1_000,
-    fewGone: options.fewGone,
-  });
+  const store = index.openStore(
+    {
+      vm: options.vm ?? 'wasm',
+      log: createLog('silent'),
+      fault: options.fault,
+      capacity: options.capacity ?? 1_000,
+    },
+    options.writer,
+  );
   const { tables, head } = index;
   const signal = new AbortController().signal;
   const work = async (source: DetailSource, tasks: readonly Task[], areJobs: boolean, asked: number) => {

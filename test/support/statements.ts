@@ -28,6 +28,7 @@ export function withPrivileges(
   const privilegeOf = (statement: string): Privilege => {
     if (/^\s*(SELECT|WITH)\b/.test(statement)) return 'SELECT';
     if (/^\s*(DELETE FROM \S|ALTER TABLE \S+ DELETE WHERE\b)/.test(statement)) return 'ALTER DELETE';
+    if (/^\s*INSERT INTO \S+ \([^)]*\) SELECT\b/.test(statement)) return 'INSERT';
     const words = /^\s*(ALTER TABLE|(?:CREATE|DROP) (?:DATABASE|TABLE))\b/.exec(statement)?.[1];
     return (words as Privilege | undefined) ?? 'other';
   };

@@ -5,7 +5,7 @@ import type { Database } from '../../services/common/clickhouse/database.js';
  * when it was asked: one that is burnt by then has no uri.
  */
 const ofWriting =
-  /^(migrations|generation_migrations|generations|writers|writer_migrations|cuts|asked|jobs|checks|drifting|uris|head)$/;
+  /^(migrations|generation_migrations|generations|writers|writer_migrations|cuts|asked|jobs|checks|drifting|uris|token_uris|collection_names|head)$/;
 
 /** Columns that do: where batches ended, when something was seen or asked for, and by which writer. */
 const columnsOfWriting = [...['ends_batch', 'seen_at', 'version', 'base', 'before', 'was', 'epoch']];

@@ -152,12 +152,12 @@ describe('a process that is killed with SIGKILL while it rebuilds', function () 
     await last.stop();
   });
 
-  /** The same of tables for which the node is asked. */
+  /** Where tables whose views change are made and written. */
   const nftPlaces = [
-    'reindex tables made',
     'reindex prepared',
     'write history',
-    'write blocks',
+    'write token_counts',
+    'write token_uris',
     'reindex swap',
     'reindex swapped',
   ];

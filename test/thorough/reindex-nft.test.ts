@@ -67,9 +67,9 @@ describe('rebuilding the tables of the nft service', function () {
       ];
 
       for (const [table, condition] of [
-        ['items', "list IN ('collection', 'owner_height')"],
-        ['counts', "owner = ''"],
-        ['tokens', 'cityHash64(id_key) % 2 = 0'],
+        ['token_lists', "list IN ('collection', 'owner_height')"],
+        ['token_counts', "account = ''"],
+        ['token_states', 'cityHash64(id_key) % 2 = 0'],
         ['births', '1'],
       ])
         await database.command(`DELETE FROM ${name(1)}.${table} WHERE ${condition}`, {}, options);
@@ -80,12 +80,6 @@ describe('rebuilding the tables of the nft service', function () {
       assert.equal(node.requests()['rest.txs_block'] ?? 0, 0);
       assert.deepEqual(await everyNftAnswer(stack, paths), answers);
       assert.deepEqual(await tableContents(database, name(2), nftContents), rows);
-
-      // The rows below a height are taken over, and what later blocks had made of them is undone first.
-      await rebuild();
-      await stack.knowsNfts(node.tip());
-      assert.deepEqual(await tableContents(database, name(3), nftContents), rows);
-      assert.deepEqual(await everyNftAnswer(stack, paths), answers);
 
       if (recording !== 'wasm') return;
       // What only the node says is taken over where it says nothing, and asked again later.
@@ -136,7 +130,7 @@ describe('rebuilding the tables of the nft service', function () {
       }
     })();
     const rebuilding = rebuild();
-    await eventually(() => reached, 'the copy');
+    await eventually(() => reached, 'the tables');
     node.fork(50, { tip: 100 });
     await eventually(
       async () => (await callRpc(stack.nft.getStatus.bind(stack.nft), {})).height === 100,

@@ -209,18 +209,18 @@ describe('weft verify', function () {
     const contract = collection.object_addr.slice(2);
     const thief = '7'.repeat(40);
     const [named] = await database.rows<{ id_key: string }>(
-      `SELECT id_key FROM ${prefix}_nft.tokens WHERE collection = '${contract}' AND endsWith(id_key, '${token.nft.token_id}') ORDER BY length(id_key) LIMIT 1`,
+      `SELECT id_key FROM ${prefix}_nft.token_states WHERE collection = '${contract}' AND endsWith(id_key, '${token.nft.token_id}') ORDER BY length(id_key) LIMIT 1`,
       {},
       options,
     );
     await replace(
-      `${prefix}_nft.tokens`,
+      `${prefix}_nft.token_states`,
       `collection = '${contract}' AND id_key = '${named?.id_key}'`,
       (row) => ({ ...row, owner: thief }),
     );
-    await replace(`${prefix}_nft.counts`, `collection = '${contract}' AND owner = ''`, (row) => ({
+    await replace(`${prefix}_nft.token_counts`, `collection = '${contract}' AND account = ''`, (row) => ({
       ...row,
-      n: Number(row['n']) + 1,
+      token_count: Number(row['token_count']) + 1,
     }));
     const supply = holders.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
     const more = String(BigInt(holder.amount) + 1n);

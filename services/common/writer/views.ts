@@ -63,7 +63,7 @@ export function readDefinition(service: string, view: string): string {
 const factsAtOnce = 200_000;
 
 /** A part of the facts: a condition, and its parameters. */
-interface Part {
+export interface Part {
   readonly where: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
@@ -88,7 +88,7 @@ const boundParams = (prefix: string, values: readonly string[]): Record<string, 
   Object.fromEntries(values.map((value, index) => [`${prefix}_${index}`, value]));
 
 /** Cuts facts into parts of a bearable size, by keys. @param where which facts at all. */
-async function* partsOf<Name extends string>(
+export async function* partsOf<Name extends string>(
   database: Database,
   environment: ViewEnvironment<Name>,
   facts: Name,

@@ -1,10 +1,9 @@
 import type { AccountKey } from '../../common/chain/address.js';
-import { tuple } from '../../common/clickhouse/database.js';
-import { inParts } from '../../common/clickhouse/keys.js';
 import { type Reader, startReading } from '../read/reader.js';
 import { readShown } from '../read/shown.js';
+import { readSaidUris } from '../read/tokens.js';
 import type { ObjectToken } from '../store/known.js';
-import { lookUpObjects, lookUpTokens, type TokenPlace, textsOfToken } from '../store/lookups.js';
+import { lookUpObjects, lookUpTokens, type TokenPlace } from '../store/lookups.js';
 import { tokenName } from '../store/types.js';
 import type { CollectionAnswer } from './source.js';
 
@@ -37,19 +36,14 @@ export function earlierIn(reader: Reader): Earlier {
     async uris(places) {
       if (places.length === 0) return new Map();
       const states = await lookUpTokens(database, tables, places);
-      const rows = await inParts(places, textsOfToken, (some) =>
-        database.rows<TokenPlace & EarlierUri>(
-          `SELECT collection, id_key, argMax(u.uri, u.version) AS uri, argMax(u.at, u.version) AS at FROM ${tables.of('uris')} AS u WHERE (collection, id_key) IN {places:Array(Tuple(String, String))} GROUP BY collection, id_key`,
-          { places: some.map(({ collection, id_key }) => tuple([collection, id_key])) },
-          { name: 'nft.earlier_uris', priority: 'write' },
-        ),
-      );
+      const rows = await readSaidUris(startReading(reader, {}), places);
       const uris = new Map<string, EarlierUri>();
-      for (const { collection, id_key, uri, at } of rows) {
+      for (const { collection, id_key, uri, is_void, at } of rows) {
         const name = tokenName(collection, id_key);
         const state = states.get(name);
         // What was said of an earlier token of this id, or of one that is gone, is void.
-        if (state !== undefined && !state.burnt && at >= state.minted_at) uris.set(name, { uri, at });
+        if (!is_void && state !== undefined && !state.burnt && at >= state.minted_at)
+          uris.set(name, { uri, at });
       }
       return uris;
     },

@@ -6,7 +6,7 @@ import type { WriterHealth } from '../../common/writer-health.js';
 import type { Head } from '../read/head.js';
 import { type Reader, startReading } from '../read/reader.js';
 import type { Job } from '../store/details.js';
-import { notTrying, readAsked, type Trying } from '../store/details.js';
+import { noDetails, notTrying, readAsked, type Trying } from '../store/details.js';
 import { endOf, heightOf } from '../store/place.js';
 import type { NftStore } from '../store/store.js';
 import { isUntried, jobFatal } from './policy.js';
@@ -132,7 +132,7 @@ async function workOnce(options: FollowOptions, progress: Progress): Promise<'id
     progress.left = notTrying;
     return giveUp(options, progress, tasks, asked);
   }
-  if (!(await store.writeDetails({ ...nothingLearnt, asked: progress.asked, trying }, generation))) {
+  if (!(await store.writeDetails({ ...noDetails, asked: progress.asked, trying }, generation))) {
     await sleep(waits_ms[0], options.signal); // the tables are being recovered
     return 'worked';
   }
@@ -141,15 +141,13 @@ async function workOnce(options: FollowOptions, progress: Progress): Promise<'id
   const worked = await work(options, tasks, areJobs);
   if (worked.isAway) {
     // A process that ends while the node is away has not died of what it would have said.
-    await store.writeDetails({ ...nothingLearnt, asked: progress.asked, trying: progress.left }, generation);
+    await store.writeDetails({ ...noDetails, asked: progress.asked, trying: progress.left }, generation);
     return 'away';
   }
   const isKept = await store.writeDetails({ ...worked.details, asked }, generation);
   if (isKept) Object.assign(progress, { asked, due: 0 });
   return 'worked';
 }
-
-const nothingLearnt = { shown: [], moved: [], uris: [], jobs: [] } as const;
 
 /** Jobs that are due; one at a time of those that a process has ended with. */
 async function readDue(options: FollowOptions, { trying_jobs }: Trying): Promise<Job[]> {
@@ -192,7 +190,7 @@ async function giveUp(
       'a detail was given up: the process has ended each time it was asked for; `weft retry-details` asks again',
     );
   }
-  const details = { ...nothingLearnt, jobs: tasks.map(jobFatal), asked };
+  const details = { ...noDetails, jobs: tasks.map(jobFatal), asked };
   if (await store.writeDetails(details, progress.generation)) Object.assign(progress, { asked, due: 0 });
   return 'worked';
 }

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { RpcError } from '../../common/errors.js';
 import type { NftIndex } from '../index.js';
+import { noDetails } from '../store/details.js';
 import type { NftStore } from '../store/store.js';
 import { jobNow } from './policy.js';
 import { readFailedJobs } from './queue.js';
@@ -20,7 +21,7 @@ export async function retryFailed(index: NftIndex, store: NftStore, collection: 
     const { generation } = store;
     const jobs = await readFailedJobs(database, tables, collection, jobsAtOnce);
     if (jobs.length === 0) return retried;
-    const details = { shown: [], moved: [], uris: [], jobs: jobs.map(jobNow) };
+    const details = { ...noDetails, jobs: jobs.map(jobNow) };
     if (!(await store.writeDetails(details, generation)))
       throw new RpcError(status.UNAVAILABLE, 'blocks are being removed: try again');
     retried += jobs.length;

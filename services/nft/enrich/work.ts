@@ -8,7 +8,7 @@ import type { Details, Job, UriRow } from '../store/details.js';
 import { lookUpClasses, lookUpOrigins, lookUpTokens } from '../store/lookups.js';
 import { heightOf } from '../store/place.js';
 import type { Tables } from '../store/tables.js';
-import { type Ask, type ShownCollection, tokenName } from '../store/types.js';
+import { type Ask, type CollectionName, tokenName } from '../store/types.js';
 import { cutText, isLonger, type TextLimits } from '../text-limits.js';
 import { afterAllKeys, beforeAllKeys, tokenIdOf } from '../token-key.js';
 import type { Earlier } from './earlier.js';
@@ -82,12 +82,11 @@ export async function workOff(
     tasks,
     areJobs,
     reading,
-    new Set(named.shown.map(({ collection }) => collection)),
+    new Set(named.names.map(({ collection }) => collection)),
   );
   return {
     details: {
-      shown: named.shown,
-      moved: named.moved,
+      names: named.names,
       uris: told.uris,
       jobs: [...named.jobs, ...told.jobs],
     },
@@ -122,15 +121,19 @@ async function nameCollections(
   tasks: readonly Task[],
   areJobs: boolean,
   reading: Reading,
-): Promise<Counted & Pick<Details, 'shown' | 'moved' | 'jobs'>> {
+): Promise<Counted & Pick<Details, 'names' | 'jobs'>> {
   const { database, tables, source, attempts, signal, now } = options;
   const wanted = latest(tasks, 'collection');
   const addresses = wanted.map(({ collection }) => collection);
+  // A rollback to between two tasks leaves the name, which is then asked for again.
+  const first = new Map<AccountKey, number>();
+  for (const { subject, collection, at } of tasks)
+    if (subject === 'collection') first.set(collection, Math.min(at, first.get(collection) ?? at));
   const origins = await lookUpOrigins(database, tables, addresses);
   const before = await readShown(reading, addresses);
   const outcomes = await source.collections(addresses, heightToAsk(reading, wanted), signal);
   const known = await earlier?.collections(unansweredOf(addresses, outcomes));
-  const [shown, moved, jobs]: [ShownCollection[], ShownCollection[], Job[]] = [[], [], []];
+  const [said, jobs]: [CollectionName[], Job[]] = [[], []];
   for (const [index, task] of wanted.entries()) {
     const { collection, at } = task;
     const [outcome, origin] = [outcomes[index], origins.get(collection)];
@@ -143,23 +146,18 @@ async function nameCollections(
     else if (isAgain) jobs.push(jobDone(task));
     const value = outcome.is === 'answer' ? outcome.value : known?.get(collection);
     if (value === undefined) continue;
-    const { born_at, timestamp } = origin;
-    const creator = origin.creator || value.creator;
-    const old = before.get(collection);
-    if (old !== undefined && old.born_at !== born_at) moved.push({ ...old, at });
     const name = kept(options, 'NFT_NAME_BYTES', collection, value.name);
-    shown.push({ collection, born_at, creator, name, origin_name: '', timestamp, at });
+    said.push({ collection, name, origin_name: '', creator: value.creator, at: first.get(collection) ?? at });
     // Its tokens were passed over while it was not shown.
-    if (isAgain && old === undefined) jobs.push(jobNow(allTokens(collection, at)));
+    if (isAgain && !before.has(collection)) jobs.push(jobNow(allTokens(collection, at)));
   }
   const classes = await lookUpClasses(
     database,
     tables,
-    shown.map(({ name }) => name),
+    said.map(({ name }) => name),
   );
   return {
-    shown: shown.map((row) => ({ ...row, origin_name: classes.get(row.name) ?? '' })),
-    moved,
+    names: said.map((row) => ({ ...row, origin_name: classes.get(row.name) ?? '' })),
     jobs,
     ...countAnswered(outcomes),
   };
@@ -239,14 +237,14 @@ async function tellUris(
       // Nothing to say voids what was said before.
       const { value } = outcome;
       const uri = kept(options, 'NFT_URI_BYTES', collection, value ?? '');
-      uris.push({ collection, id_key, uri, at: value === undefined ? 0 : at });
+      uris.push({ collection, id_key, uri, is_void: value === undefined, at });
       if (open.has(tokenName(collection, id_key))) jobs.push(jobDone(own));
     } else {
       jobs.push(jobAfter(own, outcome, now(), attempts));
       const said = known?.get(tokenName(collection, id_key));
       if (said !== undefined)
         uris.push({
-          ...{ collection, id_key, at: Math.min(said.at, task.at) },
+          ...{ collection, id_key, is_void: false, at: Math.min(said.at, task.at) },
           uri: kept(options, 'NFT_URI_BYTES', collection, said.uri),
         });
     }

@@ -1,10 +1,9 @@
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import { readFitting } from '../../common/page/fit.js';
 import { keyNumber } from '../../common/page/key.js';
-import { ownerIn } from '../store/editions.js';
+import { inOrder } from '../store/lookups.js';
 import type { ShownCollection } from '../store/types.js';
 import { readCounts, readHoldings } from './counts.js';
-import { readEditions } from './editions.js';
 import { memoryList } from './memory-list.js';
 import { type MovingPage, movingPage, type Position, type Range } from './moving-page.js';
 import type { Reading } from './reader.js';
@@ -55,10 +54,8 @@ export function listCollectionsOf(
   const list = memoryList<CollectionPlace>(
     { name: `collections/by_account/${owner}`, ...byCreation },
     async () => {
-      const editions = await readEditions(reading, [{ family: 'owner', scope: owner }]);
-      const name = ownerIn(editions, owner);
-      const held = (await readHoldings(reading, name)).map(({ collection }) => collection);
-      return [...(await readPlacesOf(reading, held, name)).values()];
+      const held = (await readHoldings(reading, owner)).map(({ collection }) => collection);
+      return [...(await readPlacesOf(reading, held, owner)).values()];
     },
   );
   return movingPage(request, list);
@@ -92,54 +89,44 @@ export async function describeCollections(
   });
 }
 
-/** Rows that a window is longer than the page at first: some places have several. */
-const rowsMore = 16;
-
-/** Reads places in order: a window of the table, settled. */
-async function readPlaces(reading: Reading, range: Range): Promise<CollectionPlace[]> {
-  const places: CollectionPlace[] = [];
-  let { anchor, offset } = range;
-  let rows = range.limit + offset + rowsMore;
-  for (;;) {
-    const some = await readWindow(reading, anchor, range.descending, rows);
-    const isLast = some.reduce((sum, { n }) => sum + n, 0) < rows;
-    const settled = isLast ? some : some.slice(0, -1);
-    for (const { there, born_at, collection } of settled) {
-      if (!there) continue;
-      if (offset > 0) offset -= 1;
-      else places.push({ born_at, collection });
-      if (places.length === range.limit) return places;
-    }
-    if (isLast) return places;
-    const last = settled.at(-1);
-    if (last !== undefined) anchor = byCreation.positionOf(last);
-    rows *= 2;
-  }
-}
-
-function readWindow(
-  { database, tables, end, call }: Reading,
-  anchor: Position | undefined,
-  descending: boolean,
-  rows: number,
-): Promise<(CollectionPlace & { there: boolean; n: number })[]> {
+/** Reads places in order: the rows of the list, of each place the one that counts. */
+function readPlaces(
+  { database, tables, call }: Reading,
+  { anchor, descending, offset, limit }: Range,
+): Promise<CollectionPlace[]> {
   const [order, over] = descending ? ['DESC', '<'] : ['ASC', '>'];
   const beyond =
     anchor === undefined
       ? ''
-      : `AND (born_at ${over} {born_at:UInt64} OR (born_at = {born_at:UInt64} AND collection ${over} {collection:String}))`;
-  return database.rows(
-    `SELECT born_at, collection, NOT argMax(c.gone, c.version) AS there, count() AS n FROM (SELECT born_at, collection, gone, version FROM ${tables.of('collection_order')} WHERE born_at <= {end:UInt64} ${beyond} ORDER BY born_at ${order}, collection ${order} LIMIT {rows:UInt64}) AS c GROUP BY born_at, collection ORDER BY born_at ${order}, collection ${order}`,
-    { end, rows, ...(anchor === undefined ? {} : { born_at: anchor[0], collection: anchor[1] }) },
+      : `WHERE born_at ${over} {born_at:UInt64} OR (born_at = {born_at:UInt64} AND collection ${over} {collection:String})`;
+  return database.rows<CollectionPlace>(
+    `SELECT born_at, collection
+     FROM (
+       SELECT born_at, collection, is_deleted
+       FROM ${tables.of('collection_list')} AS c
+       ${beyond}
+       ORDER BY born_at ${order}, collection ${order}, c.version DESC
+       LIMIT 1 BY born_at, collection
+     )
+     WHERE is_deleted = 0
+     LIMIT {limit:UInt64} OFFSET {offset:UInt64}
+     ${inOrder}`,
+    { limit, offset, ...(anchor === undefined ? {} : { born_at: anchor[0], collection: anchor[1] }) },
     { name: 'nft.collection_places', ...call },
   );
 }
 
 /** A collection that is shown somewhere is shown once. */
-async function countPlaces({ database, tables, end, call }: Reading): Promise<number> {
+async function countPlaces({ database, tables, call }: Reading): Promise<number> {
   const [row] = await database.rows<{ n: number }>(
-    `SELECT uniqExact(collection) AS n FROM ${tables.of('collections')} WHERE born_at <= {end:UInt64}`,
-    { end },
+    `SELECT count() AS n
+     FROM (
+       SELECT 1
+       FROM ${tables.of('shown_collections')} AS c
+       GROUP BY c.collection
+       HAVING argMax(c.is_deleted, c.version) = 0
+     )`,
+    {},
     { name: 'nft.count_collections', ...call },
   );
   return row?.n ?? 0;

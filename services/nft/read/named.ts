@@ -48,10 +48,21 @@ const contains =
  * have had it. Only the names are read of the whole table, and what is kept of each is whether it fits: names may be long.
  */
 const matching = (table: string): string =>
-  `SELECT born_at, collection, argMax(c.folded_name = {wanted:String} OR c.folded_origin = {wanted:String}, c.version) AS is_exact FROM ${table} AS c WHERE (born_at, collection) GLOBAL IN (SELECT born_at, collection FROM ${table} WHERE born_at <= {end:UInt64} AND ${contains}) GROUP BY born_at, collection HAVING NOT argMax(c.gone, c.version) AND argMax(position(c.folded_name, {wanted:String}) > 0 OR position(c.folded_origin, {wanted:String}) > 0, c.version)`;
+  `SELECT
+     born_at,
+     collection,
+     argMax(c.folded_name = {wanted:String} OR c.folded_origin = {wanted:String}, c.version) AS is_exact
+   FROM ${table} AS c
+   WHERE (born_at, collection) GLOBAL IN (
+     SELECT born_at, collection FROM ${table} WHERE ${contains}
+   )
+   GROUP BY born_at, collection
+   HAVING argMax(c.is_deleted, c.version) = 0 AND argMax(
+     position(c.folded_name, {wanted:String}) > 0 OR position(c.folded_origin, {wanted:String}) > 0, c.version
+   )`;
 
 function readNamed(
-  { database, tables, end, call }: Reading,
+  { database, tables, call }: Reading,
   wanted: string,
   sign: number,
   { anchor, descending, offset, limit }: Range,
@@ -60,21 +71,30 @@ function readNamed(
   const beyond =
     anchor === undefined
       ? ''
-      : `WHERE rank ${over} {rank:Int8} OR (rank = {rank:Int8} AND (born_at ${over} {born_at:UInt64} OR (born_at = {born_at:UInt64} AND collection ${over} {collection:String})))`;
+      : `WHERE rank ${over} {rank:Int8} OR (rank = {rank:Int8} AND (
+           born_at ${over} {born_at:UInt64} OR (born_at = {born_at:UInt64} AND collection ${over} {collection:String})
+         ))`;
   return database.rows<Named>(
-    `SELECT inexact, born_at, collection FROM (SELECT toInt8(NOT is_exact) AS inexact, toInt8(-{sign:Int8} * inexact) AS rank, born_at, collection FROM (${matching(tables.of('collection_order'))})) ${beyond} ORDER BY rank ${order}, born_at ${order}, collection ${order} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+    `SELECT inexact, born_at, collection
+     FROM (
+       SELECT toInt8(NOT is_exact) AS inexact, toInt8(-{sign:Int8} * inexact) AS rank, born_at, collection
+       FROM (${matching(tables.of('collection_list'))})
+     )
+     ${beyond}
+     ORDER BY rank ${order}, born_at ${order}, collection ${order}
+     LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
     {
-      ...{ end, wanted, sign, limit, offset },
+      ...{ wanted, sign, limit, offset },
       ...(anchor === undefined ? {} : { rank: anchor[0], born_at: anchor[1], collection: anchor[2] }),
     },
     { name: 'nft.collections_named', ...call },
   );
 }
 
-async function countNamed({ database, tables, end, call }: Reading, wanted: string): Promise<number> {
+async function countNamed({ database, tables, call }: Reading, wanted: string): Promise<number> {
   const [row] = await database.rows<{ n: number }>(
-    `SELECT count() AS n FROM (${matching(tables.of('collection_order'))})`,
-    { end, wanted },
+    `SELECT count() AS n FROM (${matching(tables.of('collection_list'))})`,
+    { wanted },
     { name: 'nft.count_named', ...call },
   );
   return row?.n ?? 0;

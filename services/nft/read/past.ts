@@ -3,7 +3,7 @@ import type { Change } from '../store/types.js';
 import type { Reading } from './reader.js';
 
 /*
- * The past: who owned what after a block. Every change is kept, so that each of these is one
+ * The past: who owned what after a block. It is read from facts alone: every change is kept, so that each of these is one
  * range read, whatever happened since.
  */
 
@@ -39,31 +39,33 @@ export interface PastToken {
 /** Rows that one statement of a stream reads. */
 const rowsAtOnce = 5_000;
 
-/**
- * The tokens that an account owned at the end of a reading, by the block of their last change
- * before it. An item of the list by height is there from its height until it is gone: one that
- * is gone after the end was there at the end.
- */
+/** The tokens that an account owned at the end of a reading, each with the block of its last change before it. */
 export async function* streamAccountTokens(
   { database, tables, end, call }: Reading,
   account: string,
 ): AsyncGenerator<PastToken[]> {
-  let after: PastToken = { height: 0, id_key: '', collection: '' };
+  let [after_collection, after_key] = ['', ''];
   for (;;) {
-    const rows = await database.rows<PastToken & { there: boolean }>(
-      `SELECT height, id_key, collection, toBool(if(countIf(i.at <= {end:UInt64}) > 0, NOT argMaxIf(i.gone, i.at, i.at <= {end:UInt64}), true)) AS there FROM ${tables.of('items')} AS i WHERE list = 'owner_height' AND scope >= {account:String} AND scope < {beyond:String} AND height <= {height:UInt64} AND (height > {after_height:UInt64} OR (height = {after_height:UInt64} AND (id_key > {after_key:String} OR (id_key = {after_key:String} AND collection > {after_collection:String})))) GROUP BY height, id_key, collection ORDER BY height, id_key, collection LIMIT {limit:UInt64}`,
-      {
-        // Every edition of the list: each has what came and went while it was the last.
-        ...{ account, beyond: `${account}$`, end, height: heightOf(end), limit: rowsAtOnce },
-        ...{ after_height: after.height, after_key: after.id_key, after_collection: after.collection },
-      },
+    const rows = await database.rows<Omit<PastToken, 'height'> & { at: number; held: number }>(
+      `SELECT h.collection AS collection, h.id_key AS id_key, max(h.at) AS at, sum(h.change) AS held
+       FROM ${tables.of('account_history')} AS h
+       WHERE h.account = {account:String} AND h.at <= {end:UInt64} AND (
+         h.collection > {after_collection:String}
+         OR (h.collection = {after_collection:String} AND h.id_key > {after_key:String})
+       )
+       GROUP BY h.collection, h.id_key
+       ORDER BY collection, id_key
+       LIMIT {limit:UInt64}
+       SETTINGS optimize_aggregation_in_order = 1`,
+      { account, end, after_collection, after_key, limit: rowsAtOnce },
       { name: 'nft.past_account', ...call },
     );
-    const found = rows.filter(({ there }) => there);
-    if (found.length > 0) yield found;
+    const found = rows.filter(({ held }) => held > 0);
+    if (found.length > 0)
+      yield found.map(({ collection, id_key, at }) => ({ collection, id_key, height: heightOf(at) }));
     const last = rows.at(-1);
     if (last === undefined || rows.length < rowsAtOnce) return;
-    after = last;
+    [after_collection, after_key] = [last.collection, last.id_key];
   }
 }
 

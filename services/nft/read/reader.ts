@@ -3,7 +3,6 @@ import type { PageBound } from '../../common/page/fit.js';
 import { endOf } from '../store/place.js';
 import type { Tables } from '../store/tables.js';
 import type { Head } from './head.js';
-import type { Ranks } from './ranks.js';
 import type { ShownMemory } from './shown.js';
 
 /** Everything that lists are read with. */
@@ -11,7 +10,6 @@ export interface Reader {
   readonly database: Database;
   readonly tables: Tables;
   readonly head: Head;
-  readonly ranks: Ranks;
   readonly shown: ShownMemory;
   readonly page: PageBound;
   /**
@@ -21,12 +19,10 @@ export interface Reader {
   readonly look?: (() => Promise<void>) | undefined;
 }
 
-/** What one call reads with: the same end of the chain in all its statements. */
+/** What one call reads with: facts up to the same end of the chain in all its statements, and views as they are. */
 export interface Reading extends Reader {
-  /** Place up to which rows count. */
+  /** Position up to which facts count. */
   readonly end: number;
-  /** Rollbacks of the head when the reading began: what is worked out for `end` holds as long as there are no more. */
-  readonly rollbacks: number;
   readonly call: Call;
 }
 
@@ -34,6 +30,5 @@ export interface Reading extends Reader {
 export const startReading = (reader: Reader, call: Call): Reading => ({
   ...reader,
   end: endOf(reader.head.position.height),
-  rollbacks: reader.head.rollbacks,
   call,
 });

@@ -48,25 +48,24 @@ export function createShownMemory(): ShownMemory {
   };
 }
 
-/**
- * The collections among these that are shown, by address. Details are learnt late, so that
- * they are read as they are now; only births above the end are not there yet.
- */
+/** The collections among these that are shown, by address. */
 export function readShown(
   reading: Reading,
   collections: readonly string[],
 ): Promise<Map<string, ShownCollection>> {
-  const columns = 'creator, name, origin_name, timestamp, at';
   return readRemembered(
     reading,
     collections,
     (revision) => reading.shown.at(revision).shown,
-    (missing) => lookUp<ShownCollection>(reading, missing, columns, 'nft.shown'),
+    (missing) => lookUp<ShownCollection>(reading, missing, shownColumns, 'nft.shown'),
   );
 }
 
+/** What is read of a collection that is described. */
+const shownColumns = ['creator', 'name', 'origin_name', 'timestamp'];
+
 /** What places are read by, and the name of the statement. */
-const [placeColumns, placesName] = ['length(c.name) + length(c.origin_name) AS size', 'nft.shown_places'];
+const [placeColumns, placesName] = [['length(v.name) + length(v.origin_name) AS size'], 'nft.shown_places'];
 
 /** The same without names. */
 export function readShownPlaces(
@@ -86,7 +85,6 @@ export function readShownPlaces(
  * the statement finds itself which they are, so that its parameters do not grow with them.
  *
  * @param held the collections, as `readHoldings` gives them for the owner.
- * @param owner the name that the account has in its edition, as `ownerIn` gives it.
  */
 export async function readPlacesOf(
   reading: Reading,
@@ -94,9 +92,9 @@ export async function readPlacesOf(
   owner: string,
 ): Promise<Map<string, ShownPlace>> {
   if (!areMany(held)) return readShownPlaces(reading, held);
-  const ofOwner = `collection GLOBAL IN (SELECT collection FROM ${reading.tables.of('counts')} WHERE owner = {owner:String})`;
+  const ofOwner = `collection GLOBAL IN (SELECT collection FROM ${reading.tables.of('token_counts')} WHERE account = {owner:String})`;
   const isHeld = new Set(held);
-  const rows = settle(await select<ShownPlace>(reading, ofOwner, { owner }, placeColumns, placesName));
+  const rows = await select<ShownPlace>(reading, ofOwner, { owner }, placeColumns, placesName);
   return new Map(rows.filter(({ collection }) => isHeld.has(collection)).map((row) => [row.collection, row]));
 }
 
@@ -104,20 +102,20 @@ export async function readPlacesOf(
 export const areMany = (collections: readonly string[]): boolean =>
   charactersOf(collections) > charactersAtOnce;
 
-async function readRemembered<Row extends { readonly collection: string; readonly born_at: number }>(
+async function readRemembered<Row extends { readonly collection: string }>(
   reading: Reading,
   collections: readonly string[],
   memory: (revision: number) => LRUCache<string, Row>,
   read: (missing: readonly string[]) => Promise<readonly Row[]>,
 ): Promise<Map<string, Row>> {
-  const { head, end } = reading;
+  const { head } = reading;
   const { revision } = head;
   const shown = new Map<string, Row>();
   const missing: string[] = [];
   for (const collection of collections) {
     const held = memory(revision).get(collection);
     if (held === undefined) missing.push(collection);
-    else if (held.born_at <= end) shown.set(collection, held);
+    else shown.set(collection, held);
   }
   if (missing.length === 0) return shown;
   for (const row of await read(missing)) {
@@ -127,44 +125,39 @@ async function readRemembered<Row extends { readonly collection: string; readonl
   return shown;
 }
 
-async function lookUp<Row extends { readonly collection: string }>(
+function lookUp<Row>(
   reading: Reading,
   collections: readonly string[],
-  columns: string,
+  columns: readonly string[],
   name: string,
 ): Promise<Row[]> {
-  const rows = await inParts(
+  return inParts(
     collections,
     (collection) => [collection],
     (some) =>
       select<Row>(reading, 'collection IN {collections:Array(String)}', { collections: some }, columns, name),
   );
-  return settle(rows);
 }
 
-/** A row with what says whether it counts. */
-type Versioned<Row> = Row & { readonly version: number; readonly gone: boolean };
-
+/** The newest row of each collection, where that does not say that it is shown no longer. */
 function select<Row>(
-  { database, tables, end, call }: Reading,
+  { database, tables, call }: Reading,
   which: string,
   params: Params,
-  columns: string,
+  columns: readonly string[],
   name: string,
-): Promise<Versioned<Row>[]> {
-  return database.rows<Versioned<Row>>(
-    `SELECT collection, born_at, ${columns}, version, gone FROM ${tables.of('collections')} AS c WHERE ${which} AND born_at <= {end:UInt64} ORDER BY version`,
-    { ...params, end },
+): Promise<Row[]> {
+  return database.rows<Row>(
+    `SELECT * EXCEPT is_deleted
+     FROM (
+       SELECT collection, born_at, ${columns.join(', ')}, is_deleted
+       FROM ${tables.of('shown_collections')} AS v
+       WHERE ${which}
+       ORDER BY v.version DESC
+       LIMIT 1 BY collection
+     )
+     WHERE is_deleted = 0`,
+    params,
     { name, ...call },
   );
-}
-
-/** The newest row of each collection, where that does not say that it is gone. */
-function settle<Row extends { readonly collection: string }>(rows: readonly Versioned<Row>[]): Row[] {
-  const shown = new Map<string, Row>();
-  for (const { version: _, gone, ...row } of rows) {
-    if (gone) shown.delete(row.collection);
-    else shown.set(row.collection, row as unknown as Row);
-  }
-  return [...shown.values()];
 }

@@ -1,12 +1,10 @@
 import type { PageRequest, PageResponse } from '../../common/gen/indexer/common/v1/common.js';
 import { densePage } from '../../common/page/dense.js';
 import { heightOf } from '../store/place.js';
-import { tokenName } from '../store/types.js';
 import { tokenKey } from '../token-key.js';
-import { readTokenTxs } from './history.js';
+import { countTokenTxs, readTokenTxs } from './history.js';
 import type { Reading } from './reader.js';
 import { readShown } from './shown.js';
-import { readTokens } from './tokens.js';
 
 /** A page of a token's txs. */
 export interface TokenTxPage {
@@ -25,11 +23,11 @@ export async function listTokenTxs(
   request: PageRequest,
 ): Promise<TokenTxPage> {
   const id_key = tokenKey(token_id);
-  const [shown, tokens] = await Promise.all([
+  const [shown, txs_of_token] = await Promise.all([
     readShown(reading, [collection]),
-    readTokens(reading, [{ collection, id_key }]),
+    countTokenTxs(reading, collection, id_key),
   ]);
-  const count = shown.has(collection) ? (tokens.get(tokenName(collection, id_key))?.tx_count ?? 0) : 0;
+  const count = shown.has(collection) ? txs_of_token : 0;
   const { from, to, pagination } = densePage(request, {
     name: `txs/${collection}/${id_key}`,
     first: 1,

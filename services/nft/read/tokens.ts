@@ -1,8 +1,7 @@
 import { tuple } from '../../common/clickhouse/database.js';
 import { inParts } from '../../common/clickhouse/keys.js';
-import { textsOfToken } from '../store/lookups.js';
+import { keysIn, newestRows, textsOfToken } from '../store/lookups.js';
 import { tokenName } from '../store/types.js';
-import { lookUpStatesInHistory } from './history.js';
 import type { Reading } from './reader.js';
 
 /** A token as the tables know it. */
@@ -15,12 +14,10 @@ export interface TokenRow {
   readonly burnt: boolean;
   readonly height: number;
   readonly timestamp: string;
-  readonly tx_count: number;
 }
 
 interface StateRow extends TokenRow {
   readonly minted_at: number;
-  readonly at: number;
 }
 
 /** A token's place. */
@@ -29,42 +26,64 @@ export interface TokenPlace {
   readonly id_key: string;
 }
 
+/** What the node said of a token. */
+export interface SaidUri extends TokenPlace {
+  readonly uri: string;
+  readonly is_void: boolean;
+  /** Position of what made us ask. */
+  readonly at: number;
+}
+
+const stateColumns = [
+  ...['collection', 'id_key', 'object', 'owner', 'uri', 'burnt', 'minted_at', 'height', 'timestamp'],
+];
+
+/** Tokens as a parameter has them. */
+const keysOf = (places: readonly TokenPlace[]) =>
+  places.map(({ collection, id_key }) => tuple([collection, id_key]));
+
+/** What the node said of tokens last, up to the end of a reading, whether or not it is void by now. */
+export const readSaidUris = (
+  { database, tables, end, call }: Pick<Reading, 'database' | 'tables' | 'end' | 'call'>,
+  places: readonly TokenPlace[],
+): Promise<SaidUri[]> =>
+  inParts(places, textsOfToken, (some) =>
+    database.rows<SaidUri>(
+      `SELECT collection, id_key, uri, is_void, at
+       FROM ${tables.of('token_uris')} AS u
+       WHERE ${keysIn} AND u.at <= {end:UInt64}
+       ORDER BY u.version DESC
+       LIMIT 1 BY collection, id_key`,
+      { keys: keysOf(some), end },
+      { name: 'nft.uris', ...call },
+    ),
+  );
+
 /** The tokens at places, by name; those that never were are missing. */
 export async function readTokens(
   reading: Reading,
   places: readonly TokenPlace[],
 ): Promise<Map<string, TokenRow>> {
   const { database, tables, call } = reading;
-  const inPlaces = '(collection, id_key) IN {keys:Array(Tuple(String, String))}';
   const [states, uris] = await Promise.all([
     inParts(places, textsOfToken, (some) =>
       database.rows<StateRow>(
-        `SELECT collection, id_key, object, owner, uri, burnt, minted_at, height, timestamp, tx_count, at FROM ${tables.of('tokens')} WHERE ${inPlaces}`,
+        newestRows(tables.of('token_states'), stateColumns, 'collection, id_key', keysIn),
         { keys: keysOf(some) },
         { name: 'nft.tokens', ...call },
       ),
     ),
-    inParts(places, textsOfToken, (some) =>
-      database.rows<{ collection: string; id_key: string; uri: string; at: number }>(
-        `SELECT collection, id_key, argMax(u.uri, u.version) AS uri, argMax(u.at, u.version) AS at FROM ${tables.of('uris')} AS u WHERE ${inPlaces} GROUP BY collection, id_key`,
-        { keys: keysOf(some) },
-        { name: 'nft.uris', ...call },
-      ),
-    ),
+    readSaidUris(reading, places),
   ]);
-  const newest = await settle(reading, states);
-  for (const { collection, id_key, uri, at } of uris) {
+  const tokens = new Map(states.map((state) => [tokenName(state.collection, state.id_key), state] as const));
+  for (const { collection, id_key, uri, is_void, at } of uris) {
     const name = tokenName(collection, id_key);
-    const state = newest.get(name);
+    const state = tokens.get(name);
     // What the node said of an earlier token of this id is void.
-    if (state !== undefined && at >= state.minted_at) newest.set(name, { ...state, uri });
+    if (!is_void && state !== undefined && at >= state.minted_at) tokens.set(name, { ...state, uri });
   }
-  return newest;
+  return tokens;
 }
-
-/** Places as a parameter has them. */
-const keysOf = (places: readonly TokenPlace[]) =>
-  places.map(({ collection, id_key }) => tuple([collection, id_key]));
 
 /** What an item of a page takes beside its texts, in bytes. */
 const itemBytes = 500;
@@ -77,10 +96,19 @@ export async function readTokenSizes(
   { database, tables, call }: Reading,
   places: readonly TokenPlace[],
 ): Promise<number[]> {
-  const inPlaces = '(collection, id_key) IN {keys:Array(Tuple(String, String))}';
   const rows = await inParts(places, textsOfToken, (some) =>
     database.rows<TokenPlace & { size: number }>(
-      `SELECT collection, id_key, max(size) AS size FROM (SELECT collection, id_key, length(t.uri) + length(t.owner) AS size FROM ${tables.of('tokens')} AS t WHERE ${inPlaces} UNION ALL SELECT collection, id_key, length(u.uri) AS size FROM ${tables.of('uris')} AS u WHERE ${inPlaces}) GROUP BY collection, id_key`,
+      `SELECT collection, id_key, max(size) AS size
+       FROM (
+         SELECT collection, id_key, length(t.uri) + length(t.owner) AS size
+         FROM ${tables.of('token_states')} AS t
+         WHERE ${keysIn}
+         UNION ALL
+         SELECT collection, id_key, length(u.uri) AS size
+         FROM ${tables.of('token_uris')} AS u
+         WHERE ${keysIn}
+       )
+       GROUP BY collection, id_key`,
       { keys: keysOf(some) },
       { name: 'nft.token_sizes', ...call },
     ),
@@ -90,18 +118,4 @@ export async function readTokenSizes(
     ({ collection, id_key }) =>
       (sizes.get(tokenName(collection, id_key)) ?? 0) + Buffer.byteLength(id_key) + itemBytes,
   );
-}
-
-/** The rows that count. Where only one above the end is left, the history says how it was. */
-async function settle(reading: Reading, rows: readonly StateRow[]): Promise<Map<string, StateRow>> {
-  const newest = new Map<string, StateRow>();
-  const above = new Map<string, StateRow>();
-  for (const row of rows) {
-    const name = tokenName(row.collection, row.id_key);
-    const found = row.at <= reading.end ? newest : above;
-    if ((found.get(name)?.at ?? -1) < row.at) found.set(name, row);
-  }
-  const lost = [...above].filter(([name]) => !newest.has(name)).map(([, row]) => row);
-  for (const [name, state] of await lookUpStatesInHistory(reading, lost)) newest.set(name, state);
-  return newest;
 }

@@ -7,7 +7,7 @@ import { withBirth } from './origin.js';
 import { placeOf } from './place.js';
 import { isAccount } from './tables.js';
 import { changeOf, step } from './token.js';
-import type { Ask, Birth, Change, ShownCollection, TokenState } from './types.js';
+import type { AccountChange, Ask, Birth, Change, CollectionName, Origin, TokenState } from './types.js';
 import { tokenName } from './types.js';
 
 /** A token that a batch touched, as it is after it. */
@@ -22,13 +22,12 @@ export interface TouchedCount {
   readonly owner: string;
   readonly collection: AccountKey;
   readonly n: number;
-  readonly before: number;
-  readonly at: number;
 }
 
 /** Rows of a batch, table by table. */
 export interface Batch {
   readonly changes: Change[];
+  readonly accountChanges: AccountChange[];
   readonly tokens: Map<string, TouchedToken>;
   readonly items: ItemChanges;
   readonly counts: Map<string, TouchedCount>;
@@ -37,14 +36,17 @@ export interface Batch {
   readonly births: Birth[];
   readonly classes: { class_name: string; origin_name: string; at: number }[];
   readonly asks: Ask[];
-  /** Move: collections that can be shown at once, since the chain says their names. */
-  readonly shown: Map<AccountKey, ShownCollection>;
+  /** Move: names that the chain says. */
+  readonly names: CollectionName[];
+  /** Collections of which more is known now, as they were known before. */
+  readonly origins: Map<AccountKey, Origin | undefined>;
   readonly blocks: { height: number; hash: string; parent_hash: string }[];
 }
 
 /** A batch without rows. */
 export const emptyBatch = (): Batch => ({
   changes: [],
+  accountChanges: [],
   tokens: new Map(),
   items: new Map(),
   counts: new Map(),
@@ -53,7 +55,8 @@ export const emptyBatch = (): Batch => ({
   births: [],
   classes: [],
   asks: [],
-  shown: new Map(),
+  names: [],
+  origins: new Map(),
   blocks: [],
 });
 
@@ -151,7 +154,7 @@ function addTokenEvent(context: Context, event: TokenEvent): void {
   batch.tokens.set(name, { collection, id_key, state: after });
   batch.changes.push(changeOf(collection, id_key, before, after, wanted));
   moveItems(batch.items, collection, id_key, before, after);
-  moveCounts(context, collection, before, after);
+  moveHoldings(context, { collection, id_key }, what, before, after);
   if (event.token.object !== undefined && event.token.collection !== undefined && what === 'mint')
     rememberObject(context, event.token.object, place);
   if (after.minted_at === at) {
@@ -198,14 +201,14 @@ function addBirth(context: Context, collection: AccountKey, row: Omit<Birth, 'co
   const origin = withBirth(before, birth);
   if (origin === undefined || origin === before) return;
   known.origins.set(collection, origin);
+  if (!batch.origins.has(collection)) batch.origins.set(collection, before);
   batch.births.push(birth);
   if (vm !== 'move' || origin.creator === '') {
     askCollection(context, collection);
     return;
   }
-  const { born_at, creator, name, timestamp } = origin;
-  const origin_name = known.classes.get(name) ?? '';
-  batch.shown.set(collection, { collection, born_at, creator, name, origin_name, timestamp, at });
+  const { creator, name } = origin;
+  batch.names.push({ collection, name, origin_name: known.classes.get(name) ?? '', creator, at });
 }
 
 function askCollection({ batch, at }: Context, collection: AccountKey): void {
@@ -223,23 +226,30 @@ function askTokens(
   batch.asks.push({ at, subject: 'tokens', collection, first_key, last_key });
 }
 
-function moveCounts(
-  { batch, known }: Context,
-  collection: AccountKey,
+/** Notes what a change of a token changes for accounts and for its collection, and in their counts. */
+function moveHoldings(
+  { batch, known, at }: Context,
+  { collection, id_key }: { readonly collection: AccountKey; readonly id_key: string },
+  what: TokenEvent['what'],
   before: TokenState | undefined,
   after: TokenState,
 ): void {
-  const add = (owner: string, delta: number): void => {
-    const key = countKey(owner, collection);
-    const n = (known.counts.get(key) ?? 0) + delta;
+  if (what === 'named') return;
+  const add = (account: string, change: AccountChange['change']): void => {
+    batch.accountChanges.push({ account, collection, id_key, at, change });
+    if (change === 0) return;
+    const key = countKey(account, collection);
+    const n = (known.counts.get(key) ?? 0) + change;
     known.counts.set(key, n);
-    const touched = batch.counts.get(key);
-    batch.counts.set(key, { owner, collection, n, before: touched?.before ?? n - delta, at: after.at });
+    batch.counts.set(key, { owner: account, collection, n });
   };
   const [existed, exists] = [before?.burnt === false, !after.burnt];
   if (existed !== exists) add('', exists ? 1 : -1);
   const [old, now] = [existed ? (before?.owner ?? '') : '', exists ? after.owner : ''];
-  if (old === now) return;
+  if (old === now) {
+    if (isAccount(now)) add(now, 0);
+    return;
+  }
   if (isAccount(old)) add(old, -1);
   if (isAccount(now)) add(now, 1);
 }

@@ -2,22 +2,32 @@ import type { Call, Database } from '../../common/clickhouse/database.js';
 import type { Cursor } from '../../common/consume.js';
 import type { Tables } from './tables.js';
 
-/** Empty tables. */
-export const nothing: Cursor = { height: 0, hash: '' };
+/** How far the tables are: everything up to here is whole, nothing above is read. */
+export interface Position extends Cursor {
+  /** Version of the last name or uri that counts; 0 while there is none. */
+  readonly details: number;
+}
 
-/** Reads the last block that is written whole, or the last one at or below a height. */
+/** Empty tables. */
+export const nothing: Position = { height: 0, hash: '', details: 0 };
+
+/** Reads the last block that is written whole at or below a height. */
 export async function readCursor(
   database: Database,
   tables: Tables,
   height = Number.MAX_SAFE_INTEGER,
-  call: Call = {},
+  call: Call & { readonly priority?: 'read' | 'write' } = {},
 ): Promise<Cursor> {
   const [block] = await database.rows<Cursor>(
-    `SELECT height, hash FROM ${tables.of('blocks')} WHERE height <= {height:UInt64} ORDER BY height DESC LIMIT 1`,
+    `SELECT height, hash
+     FROM ${tables.of('blocks')}
+     WHERE height <= {height:UInt64}
+     ORDER BY height DESC
+     LIMIT 1`,
     { height },
     { name: 'nft.cursor', ...call },
   );
-  return block ?? nothing;
+  return block ?? { height: 0, hash: '' };
 }
 
 /** The blocks between two heights, inclusive, ascending. */
@@ -29,18 +39,11 @@ export function readHashes(
   call: Call = {},
 ): Promise<Cursor[]> {
   return database.rows<Cursor>(
-    `SELECT height, hash FROM ${tables.of('blocks')} WHERE height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height`,
+    `SELECT height, hash
+     FROM ${tables.of('blocks')}
+     WHERE height BETWEEN {from:UInt64} AND {to:UInt64}
+     ORDER BY height`,
     { from, to },
     { name: 'nft.hashes', ...call },
   );
-}
-
-/** The first block that is written; 0 while there is none. */
-export async function readFirstHeight(database: Database, tables: Tables): Promise<number> {
-  const [block] = await database.rows<{ height: number }>(
-    `SELECT height FROM ${tables.of('blocks')} ORDER BY height LIMIT 1`,
-    {},
-    { name: 'nft.first_block' },
-  );
-  return block?.height ?? 0;
 }

@@ -1,18 +1,16 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import type { Database } from '../../common/clickhouse/database.js';
-import type { FaultPoint } from '../../common/fault.js';
-import { insertAll, insertInto } from './insert.js';
-import { lookUpClasses, lookUpOrigins } from './lookups.js';
-import { endOf } from './place.js';
-import { movedRows, shownRows, type TableRows } from './rows.js';
-import type { Tables } from './tables.js';
-import type { Ask, ShownCollection } from './types.js';
+import { nameRow, type TableRows } from './rows.js';
+import type { FactName, QueueName, Tables } from './tables.js';
+import type { Ask, CollectionName } from './types.js';
 
-/** A row of `uris`, without its version. */
+/** A row of `token_uris`, without its version. */
 export interface UriRow {
   readonly collection: AccountKey;
   readonly id_key: string;
   readonly uri: string;
+  /** The node has no uri to say: that of the chain stands. */
+  readonly is_void: boolean;
   readonly at: number;
 }
 
@@ -39,9 +37,7 @@ export const notTrying: Trying = { trying_asks: 0, trying_jobs: 0, deaths: 0 };
 
 /** What was learnt from the node, to be written together. */
 export interface Details {
-  readonly shown: readonly ShownCollection[];
-  /** Collections as they were shown, where they stand elsewhere in the list now. */
-  readonly moved: readonly ShownCollection[];
+  readonly names: readonly CollectionName[];
   readonly uris: readonly UriRow[];
   readonly jobs: readonly Job[];
   /** Every ask up to this place is answered, or is a job. */
@@ -50,30 +46,23 @@ export interface Details {
   readonly trying?: Trying | undefined;
 }
 
-/** Writes details: what they say first, that they were asked for last. */
-export async function writeDetails(
-  database: Database,
-  tables: Tables,
-  details: Details,
-  nextVersion: () => number,
-  fault: FaultPoint,
-): Promise<void> {
-  const version = nextVersion();
-  const versioned = (rows: readonly object[]): string[] =>
-    rows.map((row) => JSON.stringify({ ...row, version }));
-  const rows: TableRows[] = [
-    ...movedRows(details.moved, version),
-    ...shownRows(details.shown, nextVersion()),
-    ['uris', versioned(details.uris)],
-    ['jobs', versioned(details.jobs)],
-    [
-      'asked',
-      details.asked === undefined
-        ? []
-        : versioned([{ id: 1, at: details.asked, ...(details.trying ?? notTrying) }]),
-    ],
+/** Details that say nothing. */
+export const noDetails: Details = { names: [], uris: [], jobs: [] };
+
+/** The facts of details: what the node said. */
+export const detailFacts = ({ names, uris }: Details, version: number): TableRows<FactName>[] => [
+  ['token_uris', uris.map((row) => JSON.stringify({ ...row, version }))],
+  ['collection_names', names.map((name) => JSON.stringify(nameRow(name, 'node', version)))],
+];
+
+/** What is to be asked after details are known: to be written after everything that they say. */
+export function queueRows({ jobs, asked, trying }: Details, version: number): TableRows<QueueName>[] {
+  const progress =
+    asked === undefined ? [] : [JSON.stringify({ id: 1, at: asked, ...(trying ?? notTrying), version })];
+  return [
+    ['jobs', jobs.map((row) => JSON.stringify({ ...row, version }))],
+    ['asked', progress],
   ];
-  await insertAll(database, tables, rows, fault);
 }
 
 /** How far the asks have been worked off, and what was being asked. */
@@ -88,89 +77,13 @@ export async function readAsked(database: Database, tables: Tables): Promise<Try
 
 /** The highest version there is: later ones must be above it, whatever the clock says. */
 export async function readVersion(database: Database, tables: Tables): Promise<number> {
-  let highest = 0;
-  for (const name of ['collections', 'uris', 'jobs', 'asked'] as const) {
-    const [row] = await database.rows<{ version: number }>(
-      `SELECT max(t.version) AS version FROM ${tables.of(name)} AS t`,
-      {},
-      { name: 'nft.version', priority: 'write' },
-    );
-    highest = Math.max(highest, row?.version ?? 0);
-  }
-  return highest;
-}
-
-/**
- * Prepares a rollback of what was learnt from the node: what stays is shown as it was, and
- * whatever the removed blocks had made us ask for is asked again. To be done before the rows
- * are removed, and harmless to do twice.
- *
- * @param moveNames whether the chain itself says the names.
- */
-export async function saveDetailsBelow(
-  database: Database,
-  tables: Tables,
-  height: number,
-  moveNames: boolean,
-  nextVersion: () => number,
-  fault: FaultPoint,
-): Promise<void> {
-  const end = endOf(height);
-  const options = { name: 'nft.save_details', priority: 'write' as const };
-  const asks = await database.rows<Ask>(
-    `SELECT DISTINCT subject, collection, first_key, last_key FROM ${tables.of('asks')} WHERE at > {end:UInt64}`,
-    { end },
-    options,
+  const versions = (['collection_names', 'token_uris', 'jobs', 'asked'] as const).map(
+    (name) => `SELECT max(t.version) AS version FROM ${tables.of(name)} AS t`,
   );
-  const shown = await database.rows<ShownCollection>(
-    `SELECT collection, born_at, creator, name, origin_name, timestamp FROM ${tables.of('collections')} WHERE at > {end:UInt64} ORDER BY version`,
-    { end },
-    options,
+  const [row] = await database.rows<{ highest: number }>(
+    `SELECT max(version) AS highest FROM (${versions.join(' UNION ALL ')})`,
+    {},
+    { name: 'nft.version', priority: 'write' },
   );
-  const named = [...new Set([...asks, ...shown].map(({ collection }) => collection))];
-  const origins = await lookUpOrigins(database, tables, named, end);
-  const jobs = asks
-    .filter(({ collection }) => origins.has(collection))
-    .map((ask) => ({ ...ask, at: end, state: 'pending', attempts: 0, next_ms: 0, error: '' }));
-  const restored = new Map<AccountKey, ShownCollection>();
-  for (const row of shown) {
-    const origin = origins.get(row.collection);
-    if (origin === undefined) continue;
-    const name = moveNames && origin.name !== '' ? origin.name : row.name;
-    const creator = origin.creator || row.creator;
-    const { born_at, timestamp } = origin;
-    restored.set(row.collection, { ...row, name, creator, born_at, timestamp, at: end });
-  }
-  if (moveNames) await nameAtHome(database, tables, restored);
-  const version = nextVersion();
-  await insertInto(
-    database,
-    tables,
-    'jobs',
-    jobs.map((job) => JSON.stringify({ ...job, version })),
-    fault,
-  );
-  await insertAll(database, tables, shownRows([...restored.values()], nextVersion()), fault);
-  if ((await readAsked(database, tables)).at > end)
-    await insertInto(
-      database,
-      tables,
-      'asked',
-      [JSON.stringify({ id: 1, at: end, version: nextVersion() })],
-      fault,
-    );
-}
-
-async function nameAtHome(
-  database: Database,
-  tables: Tables,
-  restored: Map<AccountKey, ShownCollection>,
-): Promise<void> {
-  const classes = await lookUpClasses(
-    database,
-    tables,
-    [...restored.values()].map(({ name }) => name),
-  );
-  for (const [collection, row] of restored)
-    restored.set(collection, { ...row, origin_name: classes.get(row.name) ?? '' });
+  return row?.highest ?? 0;
 }

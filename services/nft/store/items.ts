@@ -2,7 +2,7 @@ import type { AccountKey } from '../../common/chain/address.js';
 import { holdingOf, isAccount, type ListName } from './tables.js';
 import type { TokenState } from './types.js';
 
-/** A row of `items`. */
+/** A row of `token_lists` that a batch changes. */
 export interface ItemRow {
   readonly list: ListName;
   readonly scope: string;
@@ -12,10 +12,9 @@ export interface ItemRow {
   readonly gone: boolean;
   /** Whether it was there before the batch. */
   readonly was: boolean;
-  readonly at: number;
 }
 
-/** Rows of `items` of one batch: of several changes of an item the last one counts. */
+/** Rows of `token_lists` of one batch: of several changes of an entry the last one counts. */
 export type ItemChanges = Map<string, ItemRow>;
 
 /** Where a token stands in the lists of one state. */
@@ -57,7 +56,7 @@ export function moveItems(
     const [list, scope, height] = place;
     // An item that leaves first was there before the batch, one that comes first was not.
     const was = changes.get(key)?.was ?? gone;
-    changes.set(key, { list, scope, height, id_key, collection, gone, was, at: after.at });
+    changes.set(key, { list, scope, height, id_key, collection, gone, was });
   };
   for (const place of old) if (!nowKeys.has(keyOf(place))) note(place, true);
   for (const place of now) if (!oldKeys.has(keyOf(place))) note(place, false);

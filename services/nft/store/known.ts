@@ -29,8 +29,6 @@ export interface Known {
   readonly classes: Map<string, string>;
   /** By countKey. */
   readonly counts: Map<string, number>;
-  /** Of the lists that the batch touches, by scopeKey. */
-  readonly editions: Map<string, number>;
 }
 
 /** An owner's tokens in a collection; with the owner '' the collection's length. */
@@ -45,5 +43,4 @@ export const knowNothing = (): Known => ({
   contracts: new Map(),
   classes: new Map(),
   counts: new Map(),
-  editions: new Map(),
 });

@@ -1,13 +1,12 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { type Database, tuple } from '../../common/clickhouse/database.js';
 import { inParts } from '../../common/clickhouse/keys.js';
-import { type Editions, ownerIn } from './editions.js';
 import type { Creation, ObjectToken } from './known.js';
 import { countKey } from './known.js';
 import { originOf } from './origin.js';
 import type { Tables } from './tables.js';
 import type { CountPlace } from './touched.js';
-import { type Birth, type Origin, type TokenState, tokenName } from './types.js';
+import { type Birth, type CollectionName, type Origin, type TokenState, tokenName } from './types.js';
 
 /*
  * Look-ups of the one writer. They see every row there is: nothing lies above the cursor
@@ -24,11 +23,49 @@ export interface TokenPlace {
 export const textsOfToken = ({ collection, id_key }: TokenPlace): string[] => [collection, id_key];
 const itself = (key: string): string[] => [key];
 
+/** That a token is one of the parameter `keys`. */
+export const keysIn = '(collection, id_key) IN {keys:Array(Tuple(String, String))}';
+
+/** The rows of a view that count, in no order: of each key the newest, unless that says that there is none. */
+export const newestRows = (
+  table: string,
+  columns: readonly string[],
+  key: string,
+  where: string,
+): string => `SELECT ${columns.join(', ')}
+  FROM (
+    SELECT ${columns.join(', ')}, is_deleted
+    FROM ${table} AS v
+    WHERE ${where}
+    ORDER BY v.version DESC
+    LIMIT 1 BY ${key}
+  )
+  WHERE is_deleted = 0`;
+
+/**
+ * How the rows of a list are read of which the first ones are wanted: in the order of the table, a little at a time. The
+ * engine would else read the whole list before it merges the parts.
+ */
+export const inOrder = 'SETTINGS read_in_order_use_buffering = 0, max_block_size = 1024';
+
 const write = (name: string) => ({ name: `nft.${name}`, priority: 'write' as const });
 
 /** Columns of a token's state. */
-export const tokenColumns =
-  'collection, id_key, object, owner, uri, burnt, minted_at, height, timestamp, tx_count, last_tx, at';
+const tokenColumns = [
+  ...[
+    'collection',
+    'id_key',
+    'object',
+    'owner',
+    'uri',
+    'burnt',
+    'minted_at',
+    'height',
+    'timestamp',
+    'tx_count',
+  ],
+  ...['last_tx', 'at'],
+];
 
 /** The states of tokens that ever were, by name. */
 export async function lookUpTokens(
@@ -38,17 +75,14 @@ export async function lookUpTokens(
 ): Promise<Map<string, TokenState>> {
   const rows = await inParts(places, textsOfToken, (some) =>
     database.rows<TokenState & TokenPlace>(
-      `SELECT ${tokenColumns} FROM ${tables.of('tokens')} WHERE (collection, id_key) IN {places:Array(Tuple(String, String))}`,
-      { places: some.map(({ collection, id_key }) => tuple([collection, id_key])) },
+      newestRows(tables.of('token_states'), tokenColumns, 'collection, id_key', keysIn),
+      { keys: some.map(({ collection, id_key }) => tuple([collection, id_key])) },
       write('look_up_tokens'),
     ),
   );
-  const found = new Map<string, TokenState>();
-  for (const { collection, id_key, ...state } of rows) {
-    const name = tokenName(collection, id_key);
-    if ((found.get(name)?.at ?? -1) < state.at) found.set(name, state);
-  }
-  return found;
+  return new Map(
+    rows.map(({ collection, id_key, ...state }) => [tokenName(collection, id_key), state] as const),
+  );
 }
 
 /** Which tokens objects are; those that are none are missing. */
@@ -123,23 +157,46 @@ export async function lookUpClasses(
   return new Map(rows.map(({ class_name, origin_name }) => [class_name, origin_name]));
 }
 
-/** How many tokens owners have in collections, by countKey; those that never had any are missing. */
+/** How many tokens owners have in collections, by countKey; those that have none are missing. */
 export async function lookUpCounts(
   database: Database,
   tables: Tables,
   places: readonly CountPlace[],
-  editions: Editions,
 ): Promise<Map<string, number>> {
-  const owners = new Map(places.map(({ owner }) => [ownerIn(editions, owner), owner]));
   const textsOf = ({ owner, collection }: CountPlace): string[] => [owner, collection];
   const rows = await inParts(places, textsOf, (some) =>
-    database.rows<CountPlace & { n: number }>(
-      `SELECT owner, collection, argMax(c.n, c.at) AS n FROM ${tables.of('counts')} AS c WHERE (owner, collection) IN {places:Array(Tuple(String, String))} GROUP BY owner, collection`,
-      { places: some.map(({ owner, collection }) => tuple([ownerIn(editions, owner), collection])) },
+    database.rows<{ account: string; collection: string; token_count: number }>(
+      newestRows(
+        tables.of('token_counts'),
+        ['account', 'collection', 'token_count'],
+        'account, collection',
+        '(account, collection) IN {keys:Array(Tuple(String, String))}',
+      ),
+      { keys: some.map(({ owner, collection }) => tuple([owner, collection])) },
       write('look_up_counts'),
     ),
   );
   return new Map(
-    rows.map(({ owner, collection, n }) => [countKey(owners.get(owner) ?? owner, collection), n]),
+    rows.map(({ account, collection, token_count }) => [countKey(account, collection), token_count]),
   );
+}
+
+/** The names of collections; those that have none are missing. */
+export async function lookUpNames(
+  database: Database,
+  tables: Tables,
+  collections: readonly AccountKey[],
+): Promise<Map<AccountKey, CollectionName>> {
+  const rows = await inParts(collections, itself, (some) =>
+    database.rows<CollectionName>(
+      `SELECT collection, name, origin_name, creator, at
+       FROM ${tables.of('collection_names')} AS n
+       WHERE collection IN {collections:Array(String)}
+       ORDER BY n.version DESC, n.at DESC
+       LIMIT 1 BY collection`,
+      { collections: some },
+      write('look_up_names'),
+    ),
+  );
+  return new Map(rows.map((row) => [row.collection, row]));
 }

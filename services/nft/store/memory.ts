@@ -2,7 +2,6 @@ import type { AccountKey } from '../../common/chain/address.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import { createLru } from '../../common/lru.js';
 import type { NftBlock } from '../decode/types.js';
-import { hasEditions, lookUpEditions, type Scope, scopeKey, scopesOf } from './editions.js';
 import { type Known, knowNothing, type ObjectToken } from './known.js';
 import {
   lookUpClasses,
@@ -13,7 +12,7 @@ import {
   lookUpTokens,
 } from './lookups.js';
 import type { Tables } from './tables.js';
-import { type CountPlace, countsTouchedBy, touchedBy } from './touched.js';
+import { countsTouchedBy, touchedBy } from './touched.js';
 import type { Origin, TokenState } from './types.js';
 
 /** Finds which tokens objects are that came to be before the first indexed block. */
@@ -27,7 +26,7 @@ export interface Memory {
   know(blocks: readonly NftBlock[]): Promise<Known>;
   /** Remembers what is written now. */
   keep(known: Known): void;
-  /** Forgets everything: after a failure, and when the tables were cut. */
+  /** Forgets everything: after a failure, and after a rollback. */
   clear(): void;
 }
 
@@ -53,9 +52,6 @@ export function createMemory({ database, tables, vm, capacity, resolveObjects }:
     lengthOf: ({ origin }) => origin?.name.length ?? 0,
   });
   const counts = createLru<string, number>(capacity);
-  const editions = createLru<string, number>(capacity);
-  // Most chains have none: then nothing is looked up.
-  let areEditions: boolean | undefined;
 
   const knowObjects = async (known: Known, wanted: ReadonlySet<AccountKey>): Promise<void> => {
     const missing: AccountKey[] = [];
@@ -103,21 +99,6 @@ export function createMemory({ database, tables, vm, capacity, resolveObjects }:
       known.tokens.set(name, state);
   };
 
-  const knowEditions = async (known: Known, places: Iterable<CountPlace>): Promise<void> => {
-    areEditions ??= await hasEditions(database, tables);
-    if (!areEditions) return;
-    const missing = new Map<string, Scope>();
-    for (const place of places)
-      for (const of of scopesOf(place)) {
-        const key = scopeKey(of);
-        const edition = editions.get(key);
-        if (edition === undefined) missing.set(key, of);
-        else known.editions.set(key, edition);
-      }
-    const found = await lookUpEditions(database, tables, [...missing.values()]);
-    for (const key of missing.keys()) known.editions.set(key, found.get(key) ?? 0);
-  };
-
   return {
     async know(blocks) {
       const [known, touched] = [knowNothing(), touchedBy(blocks)];
@@ -130,7 +111,6 @@ export function createMemory({ database, tables, vm, capacity, resolveObjects }:
       await knowOrigins(known, touched.collections);
       await knowTokens(known, wanted);
       const places = countsTouchedBy(blocks, known);
-      await knowEditions(known, places.values());
       const missing = [...places].filter(([key]) => {
         const n = counts.get(key);
         if (n !== undefined) known.counts.set(key, n);
@@ -139,8 +119,7 @@ export function createMemory({ database, tables, vm, capacity, resolveObjects }:
       const unread = missing
         .map(([, place]) => place)
         .filter(({ collection }) => known.origins.has(collection));
-      for (const [key, n] of await lookUpCounts(database, tables, unread, known.editions))
-        known.counts.set(key, n);
+      for (const [key, n] of await lookUpCounts(database, tables, unread)) known.counts.set(key, n);
       for (const [name, origin_name] of await lookUpClasses(database, tables, [...touched.names]))
         known.classes.set(name, origin_name);
       return known;
@@ -150,18 +129,12 @@ export function createMemory({ database, tables, vm, capacity, resolveObjects }:
       for (const [object, token] of known.objects) objects.set(object, { token });
       for (const [collection, origin] of known.origins) origins.set(collection, { origin });
       for (const [key, n] of known.counts) counts.set(key, n);
-      for (const [key, edition] of known.editions) {
-        editions.set(key, edition);
-        if (edition > 0) areEditions = true;
-      }
     },
     clear() {
       tokens.clear();
       objects.clear();
       origins.clear();
       counts.clear();
-      editions.clear();
-      areEditions = undefined;
     },
   };
 }

@@ -1,75 +1,93 @@
 import { fold } from '../names.js';
 import type { Batch } from './batch.js';
-import { type Editions, familyOf, nameIn, ownerIn } from './editions.js';
-import type { ItemRow } from './items.js';
-import type { TableName } from './tables.js';
-import type { ShownCollection } from './types.js';
+import type { FactName, TableName, ViewName } from './tables.js';
+import type { CollectionName, Origin } from './types.js';
 
 /** Lines of JSONEachRow for a table. */
-export type TableRows = readonly [table: TableName, lines: string[]];
+export type TableRows<Name extends TableName = TableName> = readonly [table: Name, lines: string[]];
 
 const lines = (rows: Iterable<object>): string[] => Array.from(rows, (row) => JSON.stringify(row));
 
 /**
- * The rows of a batch, table by table in the order in which they are written: the changes
- * first, since everything else can be made from them; the cursor is not among them.
+ * The facts of a batch, table by table in the order in which they are written; the cursor is not among them.
  *
- * @param version of the rows that the chain's place does not version.
- * @param editions of the lists that the batch touches.
- * @param base the cursor's place before the batch.
+ * @param version of the names.
  */
-export function rowsOf(batch: Batch, version: number, editions: Editions, base: number): TableRows[] {
+export function factRows(batch: Batch, version: number): TableRows<FactName>[] {
   const changes = lines(batch.changes);
-  const shown = [...batch.shown.values()];
   return [
     ['changes', changes],
     ['history', changes],
+    ['account_history', lines(batch.accountChanges)],
     ['objects', lines(batch.objects)],
     ['contracts', lines(batch.contracts)],
     ['births', lines(batch.births)],
     ['classes', lines(batch.classes)],
-    ['tokens', lines([...batch.tokens.values()].map(({ state, ...place }) => ({ ...place, ...state })))],
-    ['items', itemLines(batch.items.values(), editions, base)],
-    [
-      'counts',
-      lines([...batch.counts.values()].map((row) => ({ ...row, owner: ownerIn(editions, row.owner), base }))),
-    ],
     ['asks', lines(batch.asks)],
-    ...shownRows(shown, version),
+    ['collection_names', lines(batch.names.map((name) => nameRow(name, 'chain', version)))],
   ];
 }
 
-/**
- * Items under the names that their lists have in the table.
- *
- * @param base the cursor's place that `was` is true of.
- */
-export const itemLines = (items: Iterable<ItemRow>, editions: Editions, base: number): string[] =>
-  Array.from(items, (row) => {
-    const scope = nameIn(editions, { family: familyOf(row.list), scope: row.scope });
-    return JSON.stringify({ ...row, scope, base });
-  });
+/** A row of `collection_names`. */
+export const nameRow = (name: CollectionName, source: 'node' | 'chain', version: number) => ({
+  ...name,
+  folded_name: fold(name.name),
+  folded_origin: fold(name.origin_name),
+  source,
+  version,
+});
 
-/** Rows that show collections. */
-export function shownRows(shown: readonly ShownCollection[], version: number): TableRows[] {
-  const rows = shown.map((collection) => ({
-    ...collection,
-    folded_name: fold(collection.name),
-    folded_origin: fold(collection.origin_name),
-    version,
-    gone: false,
-  }));
+/** The rows of the views of tokens that a batch changes. */
+export function tokenRows(batch: Batch, version: string): TableRows<ViewName>[] {
+  const entries: string[] = [];
+  // What came and went within the batch was never there.
+  for (const { gone, was, ...entry } of batch.items.values())
+    if (was === gone) entries.push(JSON.stringify({ ...entry, version, is_deleted: Number(gone) }));
   return [
-    ['collection_order', lines(rows.map(({ name, origin_name, creator, timestamp, ...row }) => row))],
-    ['collections', lines(rows)],
+    [
+      'token_states',
+      Array.from(batch.tokens.values(), ({ state, ...token }) =>
+        JSON.stringify({ ...token, ...state, version, is_deleted: 0 }),
+      ),
+    ],
+    ['token_lists', entries],
+    [
+      'token_counts',
+      Array.from(batch.counts.values(), ({ owner, collection, n }) =>
+        JSON.stringify({ account: owner, collection, token_count: n, version, is_deleted: Number(n === 0) }),
+      ),
+    ],
   ];
 }
 
-/** Rows that take a collection from its old place in the list: it turned out to be born elsewhere. */
-export function movedRows(old: readonly ShownCollection[], version: number): TableRows[] {
-  const rows = old.map(({ born_at, collection, at }) => ({
-    ...{ born_at, collection, at, version },
-    ...{ folded_name: '', folded_origin: '', gone: true },
-  }));
-  return [['collection_order', lines(rows)]];
+/** A collection that has a name, and the one of its births that counted before. */
+export interface NamedCollection {
+  readonly origin: Origin;
+  readonly before: Origin | undefined;
+  readonly name: CollectionName;
+}
+
+/** The rows of the views of collections. */
+export function collectionRows(
+  collections: readonly NamedCollection[],
+  version: string,
+): TableRows<ViewName>[] {
+  const shown = collections.map(({ origin: { born_at, creator, timestamp }, name }) => {
+    const { collection, origin_name } = name;
+    const row = { collection, born_at, creator: creator || name.creator, name: name.name, origin_name };
+    return JSON.stringify({ ...row, timestamp, version, is_deleted: 0 });
+  });
+  const list = collections.flatMap(({ origin: { born_at }, before, name }) => {
+    const { collection } = name;
+    const [folded_name, folded_origin] = [fold(name.name), fold(name.origin_name)];
+    const row = { born_at, collection, folded_name, folded_origin, version, is_deleted: 0 };
+    // It turned out to be created elsewhere.
+    const isMoved = before !== undefined && before.born_at !== born_at;
+    const old = { born_at: before?.born_at, collection, version, is_deleted: 1 };
+    return isMoved ? [JSON.stringify(old), JSON.stringify(row)] : [JSON.stringify(row)];
+  });
+  return [
+    ['shown_collections', shown],
+    ['collection_list', list],
+  ];
 }

@@ -1,25 +1,30 @@
 import { claimChain } from '../../common/claim.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
+import { splitLines } from '../../common/clickhouse/parts.js';
 import type { Cursor } from '../../common/consume.js';
-import { type Cut, cutTarget, openCut, readCut } from '../../common/cuts.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import { createMutex } from '../../common/mutex.js';
 import { createSlices } from '../../common/slices.js';
 import type { FencedDatabase } from '../../common/writer/fence.js';
+import { headBefore } from '../../common/writer/head-before.js';
+import type { HeadRow } from '../../common/writer/head-table.js';
+import { createWriterHead } from '../../common/writer/repair.js';
+import { createCompactor } from '../../common/writer/compact.js';
 import type { DecodeOptions, NftBlock } from '../decode/types.js';
-import { addBlock, emptyBatch } from './batch.js';
-import { nothing, readCursor, readHashes } from './cursor.js';
-import { type Details, readVersion, saveDetailsBelow, writeDetails } from './details.js';
+import { askAgainAbove } from './ask-again.js';
+import { addBlock, type Batch, emptyBatch } from './batch.js';
+import { nothing, type Position, readCursor, readHashes } from './cursor.js';
+import { type Details, detailFacts, queueRows, readVersion } from './details.js';
+import { earlierDetails, takeOverEarlierFacts } from './earlier-facts.js';
 import { insertAll, insertInto } from './insert.js';
+import type { Known } from './known.js';
+import { lookUpNames, lookUpOrigins } from './lookups.js';
 import { createMemory, type ResolveObjects } from './memory.js';
-import { endOf, placeOf } from './place.js';
-import { removeBlocksAbove, removeCausedAbove, removeChangesAbove } from './remove.js';
-import { restoreUpTo } from './restore.js';
-import { rewriteLists } from './rewrite.js';
-import { rowsOf } from './rows.js';
-import { tablesOf } from './tables.js';
-import { createTallies, defaultFewGone } from './tally.js';
+import { placeOf } from './place.js';
+import { collectionRows, factRows, type NamedCollection, type TableRows, tokenRows } from './rows.js';
+import { headOf, tablesOf, type ViewName } from './tables.js';
+import { nftViews } from './views.js';
 
 export interface StoreOptions {
   readonly database: FencedDatabase;
@@ -30,19 +35,17 @@ export interface StoreOptions {
   readonly fault?: FaultPoint | undefined;
   readonly resolveObjects?: ResolveObjects | undefined;
   /** Told when more blocks are whole. */
-  readonly onWritten?: (cursor: Cursor) => void;
+  readonly onWritten?: (position: Position) => void;
   /** Told when more is known of collections and tokens. */
   readonly onDetails?: () => void;
   /** Told where the tables are found, after a start or a failure. */
-  readonly onRecovered?: (cursor: Cursor) => void;
+  readonly onRecovered?: (position: Position) => void;
   /** Told before anything above a height is removed. */
-  readonly onUnwind?: (cursor: Cursor) => void;
-  /** Told when rows begin to be missing below the cursor, and when they are back. */
-  readonly onCuts?: (cuts: number) => void;
+  readonly onUnwind?: (position: Position) => void;
+  /** Told how many repairs have begun and ended. */
+  readonly onRepairs?: (count: number) => void;
   /** How many tokens to keep in memory. */
   readonly capacity?: number;
-  /** How much may be gone from a list, however short, before it is written anew. */
-  readonly fewGone?: number | undefined;
 }
 
 /**
@@ -54,7 +57,7 @@ export interface NftStore {
   /** Ties the tables to a chain. @throws UserError when they hold another one. */
   claim(chain_id: string, vm_type: string): Promise<void>;
   /** Removes what a crash left above the cursor, and says where it is. */
-  recover(): Promise<Cursor>;
+  recover(): Promise<Position>;
   /** Writes the blocks right after the cursor. @throws Error when they are not those. */
   writeBlocks(blocks: readonly NftBlock[]): Promise<void>;
   /**
@@ -70,7 +73,7 @@ export interface NftStore {
   hold<T>(work: () => Promise<T>): Promise<T>;
   /** The blocks between two heights, inclusive, ascending. */
   hashes(from: number, to: number): Promise<Cursor[]>;
-  readonly cursor: Cursor;
+  readonly cursor: Position;
   /** Changes whenever blocks were removed. */
   readonly generation: number;
 }
@@ -80,6 +83,15 @@ const defaultCapacity = 100_000;
 
 /** What is written together at most: large inserts are cheaper by the row, but hold up those who read. */
 const [eventsAtOnce, blocksAtOnce] = [10_000, 1_000];
+
+/** Rows of a view that one statement writes: readers see all of them or none. */
+const viewLinesAtOnce = 150_000;
+
+/** Views of which rows are deleted as tokens move. */
+const compacted = ['token_lists', 'token_counts'] as const;
+
+const ofPosition = 'at >= ({height:UInt64} + 1) * 2097152';
+const ofDetails = `${ofPosition} OR version > {details:UInt64}`;
 
 /** Opens the tables for writing; they must have been migrated. */
 export function createNftStore(options: StoreOptions): NftStore {
@@ -94,18 +106,78 @@ export function createNftStore(options: StoreOptions): NftStore {
     capacity: options.capacity ?? defaultCapacity,
     resolveObjects: options.resolveObjects,
   });
-  const tallies = createTallies(database, tables, {
-    capacity: options.capacity ?? defaultCapacity,
-    fewGone: options.fewGone ?? defaultFewGone,
-  });
-  let cursor: Cursor = nothing;
+  let cursor: Position = nothing;
   let generation = 0;
   let version = 0;
   // After a failure nobody knows what is in the tables, until `recover` has looked.
   let isClean = false;
+  let hasFailed = false;
   const nextVersion = (): number => {
     version = Math.max(version + 1, Date.now() * 1000);
     return version;
+  };
+
+  const head = createWriterHead({
+    ...{ database, tables, fault, onRepairs: options.onRepairs },
+    head: headOf(tables),
+    views: nftViews,
+    above: [
+      ['blocks', 'height > {height:UInt64}'],
+      ['changes', ofPosition],
+      ['objects', ofPosition],
+      ['contracts', ofPosition],
+      ['classes', ofPosition],
+      ['asks', ofPosition],
+      ['jobs', ofPosition],
+      ['token_uris', ofDetails],
+      ['births', ofPosition],
+      ['collection_names', ofDetails],
+      ['account_history', ofPosition],
+      ['history', ofPosition],
+    ],
+  });
+
+  const compactor = createCompactor({ database, tables, views: compacted, name: 'nft', log });
+
+  /** Runs a write; whatever stops it, nothing is written again before `recover`. */
+  const writing = async (work: () => Promise<void>): Promise<void> => {
+    if (!isClean) throw new Error('the tables must be recovered before they are written again');
+    isClean = false;
+    hasFailed = true;
+    await work();
+    isClean = true;
+    hasFailed = false;
+  };
+
+  /** Writes rows of views: those of each with one statement, unless they are far more than usual. */
+  const writeViews = async (views: readonly TableRows<ViewName>[]): Promise<void> => {
+    if (views.some(([, lines]) => lines.length > viewLinesAtOnce)) await head.beginChange();
+    for (const [view, lines] of views)
+      for (const part of splitLines(lines, Number.POSITIVE_INFINITY, viewLinesAtOnce)) {
+        await fault(`write ${view}`);
+        await database.insert(tables.of(view), part.join('\n'), {
+          name: `nft.write_${view}`,
+          priority: 'write',
+        });
+      }
+  };
+
+  /** The collections of a batch of which more is known now, those that have a name. */
+  const namedIn = async (batch: Batch, known: Known): Promise<NamedCollection[]> => {
+    const said = new Map(batch.names.map((name) => [name.collection, name]));
+    // One that is new has no name but those of the batch.
+    const older = [...batch.origins].filter(([, before]) => before !== undefined);
+    const unsaid = older.map(([collection]) => collection).filter((collection) => !said.has(collection));
+    const names = await lookUpNames(database, tables, unsaid);
+    return [...batch.origins].flatMap(([collection, before]) => {
+      const [name, origin] = [said.get(collection) ?? names.get(collection), known.origins.get(collection)];
+      return name === undefined || origin === undefined ? [] : [{ origin, before, name }];
+    });
+  };
+
+  const advance = async (to: Position): Promise<void> => {
+    await head.advance(to);
+    cursor = to;
   };
 
   const writeSome = async (blocks: readonly NftBlock[]): Promise<void> => {
@@ -118,12 +190,11 @@ export function createNftStore(options: StoreOptions): NftStore {
       addBlock(batch, known, block, vm);
       await slice();
     }
-    const { editions } = known;
-    await insertAll(database, tables, rowsOf(batch, nextVersion(), editions, endOf(cursor.height)), fault);
-    const { height, hash } = blocks.at(-1) as NftBlock;
-    const due = await tallies.add(batch.items.values(), editions);
-    const counts = await rewriteLists({ database, tables, fault, editions, at: endOf(height) }, due);
-    for (const [index, of] of due.entries()) tallies.restart(of, counts[index] ?? 0);
+    const details = batch.origins.size === 0 ? cursor.details : nextVersion();
+    await insertAll(database, tables, factRows(batch, details), fault);
+    const named = await namedIn(batch, known);
+    const viewVersion = database.nextVersion();
+    await writeViews([...tokenRows(batch, viewVersion), ...collectionRows(named, viewVersion)]);
     await insertInto(
       database,
       tables,
@@ -131,50 +202,74 @@ export function createNftStore(options: StoreOptions): NftStore {
       batch.blocks.map((row) => JSON.stringify(row)),
       fault,
     );
-    await database.confirm();
+    const { height, hash } = blocks.at(-1) as NftBlock;
+    await advance({ height, hash, details });
     memory.keep(known);
     await fault('written');
-    cursor = { height, hash };
     options.onWritten?.(cursor);
-    // On Move blocks themselves name collections.
-    if (batch.shown.size > 0) options.onDetails?.();
+    // Blocks themselves name collections on Move, and tell when they were created.
+    if (named.length > 0) options.onDetails?.();
+    await compactor.afterBatch();
   };
 
-  const cuts = { database, table: tables.of('cuts'), name: 'nft.cuts', fault, onCuts: options.onCuts };
-
-  /** Makes a cut. @returns it, and the last block that counts, at or below a height. */
-  const startCut = async (height: number): Promise<{ readonly to: Cursor; readonly cut: Cut }> => {
-    // What failed before takes no effect after this.
-    await database.confirm();
-    const [last, newest] = [await readCut(cuts, 'write'), await readCursor(database, tables)];
-    const target = Math.min(height, cutTarget(last, newest.height) ?? height);
-    const to = target >= newest.height ? newest : await readCursor(database, tables, target);
-    return { to, cut: openCut(cuts, last, newest.height) };
+  /** Writes what the node said: the facts, what follows from them, and that it counts. */
+  const writeFactsOfDetails = async (details: Details): Promise<void> => {
+    const facts = nextVersion();
+    await insertAll(database, tables, detailFacts(details, facts), fault);
+    const origins = await lookUpOrigins(
+      database,
+      tables,
+      details.names.map(({ collection }) => collection),
+    );
+    const named = details.names.flatMap((name) => {
+      const origin = origins.get(name.collection);
+      return origin === undefined ? [] : [{ origin, before: undefined, name }];
+    });
+    await writeViews(collectionRows(named, database.nextVersion()));
+    await advance({ ...cursor, details: facts });
   };
 
-  /** Cuts the tables to a height, and what memory knows of them. */
-  const cutTo = async (to: Cursor, cut: Cut): Promise<void> => {
+  /** Finds where the tables are; those of an earlier version get the facts that they lack. */
+  const find = async (): Promise<Position> => {
+    let isNew = false;
+    const { position, views } = await head.find(async (): Promise<HeadRow<Position>> => {
+      isNew = true;
+      const details = await earlierDetails(database, tables);
+      return headBefore(database, tables.of('cuts'), 'nft', async (height) => ({
+        ...(await readCursor(database, tables, height, { priority: 'write' })),
+        details,
+      }));
+    });
+    if (!isNew) return position;
+    // A head that is written says that these are not, or no longer, the facts of an earlier version.
+    if (views === 'rebuilding') await takeOverEarlierFacts({ database, tables, fault, log });
+    else await head.advance(position);
+    return position;
+  };
+
+  /** Makes the tables what they are at a position, and forgets what memory knows of them. */
+  const repair = async (to: Position, onLowered?: () => void): Promise<number> => {
     isClean = false;
     generation += 1;
     memory.clear();
-    tallies.clear();
     version = Math.max(version, await readVersion(database, tables));
-    const begin = (): Promise<void> => cut.begin(to.height);
-    const from = { database, tables, fault, onRemove: begin };
-    await removeBlocksAbove(from, to.height);
-    await saveDetailsBelow(database, tables, to.height, vm === 'move', nextVersion, fault);
-    const removed = await removeCausedAbove(from, to.height);
-    await restoreUpTo(
-      { database, tables, asks: vm !== 'move', nextVersion, fault, onRestore: begin },
-      to.height,
-    );
-    await removeChangesAbove(from, to.height);
-    await cut.end();
-    if (removed > 0) log.warn({ rows: removed, height: to.height }, 'removed what lay above the cursor');
+    await askAgainAbove({ database, tables, asksForTokens: vm !== 'move', nextVersion, fault }, to.height);
+    const removed = await head.repair(to, onLowered);
+    await fault('removed');
     cursor = to;
-    // Who has begun to ask meanwhile has seen tables that were half cut.
+    // Who has begun to ask meanwhile has seen tables that were half repaired.
     generation += 1;
     isClean = true;
+    hasFailed = false;
+    return removed;
+  };
+
+  const recover = async (): Promise<Position> => {
+    const found = await find();
+    const removed = await repair(found);
+    if (removed > 0) log.warn({ rows: removed, height: found.height }, 'removed what a crash had left');
+    options.onRecovered?.(found);
+    return found;
   };
 
   return {
@@ -192,38 +287,32 @@ export function createNftStore(options: StoreOptions): NftStore {
     get generation() {
       return generation;
     },
-    recover: () =>
-      exclusive(async () => {
-        const { to, cut } = await startCut(Number.MAX_SAFE_INTEGER);
-        await cutTo(to, cut);
-        options.onRecovered?.(to);
-        return to;
-      }),
+    recover: () => exclusive(recover),
     writeBlocks: (blocks) =>
-      exclusive(async () => {
-        if (!isClean) throw new Error('the tables must be recovered before they are written again');
-        isClean = false;
-        for (const some of split(blocks)) {
-          checkFollows(cursor, some);
-          await writeSome(some);
-        }
-        isClean = true;
-      }),
+      exclusive(() =>
+        writing(async () => {
+          for (const some of split(blocks)) {
+            checkFollows(cursor, some);
+            await writeSome(some);
+          }
+        }),
+      ),
     writeDetails: (details, of) =>
       exclusive(async () => {
+        // Blocks recover the tables when they come; details may come where no block does.
+        if (hasFailed && of === generation) await recover();
         if (!isClean || of !== generation) return false;
-        await writeDetails(database, tables, details, nextVersion, fault);
+        if (details.names.length + details.uris.length > 0) await writing(() => writeFactsOfDetails(details));
+        await insertAll(database, tables, queueRows(details, nextVersion()), fault);
         await database.confirm();
         options.onDetails?.();
         return true;
       }),
     unwind: (height) =>
       exclusive(async () => {
-        const { to, cut } = await startCut(height);
-        // Below the lower head rows are missing at once: those above it have replaced them.
-        await cut.begin(to.height);
-        options.onUnwind?.(to);
-        await cutTo(to, cut);
+        const found = await find();
+        const to = height >= found.height ? found : await readCursor(database, tables, height);
+        await repair({ ...to, details: found.details }, () => options.onUnwind?.({ ...found, ...to }));
       }),
     hold: exclusive,
     hashes: (from, to) => readHashes(database, tables, from, to),
@@ -240,7 +329,7 @@ function checkFollows(cursor: Cursor, blocks: readonly NftBlock[]): void {
   }
 }
 
-/** Cuts blocks into batches that are written one after the other; a block is never cut. */
+/** Splits blocks into batches that are written one after the other; a block is never split. */
 function split(blocks: readonly NftBlock[]): NftBlock[][] {
   const batches: NftBlock[][] = [];
   let [batch, events]: [NftBlock[], number] = [[], 0];

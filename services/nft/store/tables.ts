@@ -1,54 +1,51 @@
 import type { Target } from '../../common/clickhouse/migrate.js';
 import { namesOf, type TableNames } from '../../common/clickhouse/tables.js';
+import { asColumns, type HeadTable } from '../../common/writer/head-table.js';
+import type { Position } from './cursor.js';
 
-/** The tables of the schema folder. */
-export type TableName =
-  | 'chain'
+/** Append-only tables: what happened, in the order of the chain, and what the node said. */
+export type FactName =
   | 'blocks'
-  | 'cuts'
   | 'changes'
   | 'history'
-  | 'tokens'
-  | 'items'
-  | 'counts'
-  | 'editions'
+  | 'account_history'
   | 'objects'
   | 'contracts'
   | 'births'
   | 'classes'
   | 'asks'
-  | 'asked'
-  | 'jobs'
-  | 'collections'
-  | 'collection_order'
-  | 'uris';
+  | 'token_uris'
+  | 'collection_names';
 
-/** The tables that tables rebuilt from a later height begin with: all but what is said of the tables themselves. */
-export const copiedTables: readonly TableName[] = [
-  'changes',
-  'history',
-  'tokens',
-  'items',
-  'counts',
-  'editions',
-  'objects',
-  'contracts',
-  'births',
-  'classes',
-  'asks',
-  'asked',
-  'jobs',
-  'collections',
-  'collection_order',
-  'uris',
-  'blocks',
-];
+/** What follows from the facts, see views.ts. */
+export type ViewName =
+  | 'token_states'
+  | 'token_lists'
+  | 'token_counts'
+  | 'shown_collections'
+  | 'collection_list';
+
+/** What is to be asked of the node. */
+export type QueueName = 'asked' | 'jobs';
+
+/** Tables that earlier versions wrote, and that an upgrade reads. */
+export type EarlierName = 'cuts' | 'collections' | 'uris';
+
+/** The tables of the schema folder. */
+export type TableName = FactName | ViewName | QueueName | EarlierName | 'chain' | 'head';
 
 /** Their names in statements. */
 export type Tables = TableNames<TableName>;
 
 /** Their names in the statements for a target. */
 export const tablesOf = (target: Target): Tables => namesOf(target);
+
+/** How far they are. */
+export const headOf = (tables: Tables): HeadTable<Position> => ({
+  table: tables.of('head'),
+  name: 'nft',
+  ...asColumns<Position>(['height', 'hash', 'details']),
+});
 
 /** The lists of tokens, by token id and by height. */
 export type ListName =

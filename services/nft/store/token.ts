@@ -77,11 +77,3 @@ export function changeOf(
     timestamp: what.timestamp,
   };
 }
-
-/** The state that a change led to: the same one that was worked out when it was written. */
-export function replay(before: TokenState | undefined, change: Change): TokenState {
-  const { kind, owner, uri, object, at, tx_hash, timestamp, listed } = change;
-  const after = step(before, { kind, owner, uri, object, at, tx_hash, timestamp, listed });
-  if (after === undefined) throw new Error(`the change at ${at} does not fit the ones before it`);
-  return after;
-}

@@ -67,6 +67,28 @@ export interface Ask {
   readonly last_key: string;
 }
 
+/** A row of `account_history`: what a change of a token changes for an account, or for its collection. */
+export interface AccountChange {
+  /** '' for the collection as a whole. */
+  readonly account: AccountKey | '';
+  readonly collection: AccountKey;
+  readonly id_key: string;
+  readonly at: number;
+  /** 1 where the token is one more, -1 where it is one less, 0 where it changes in another way. */
+  readonly change: 1 | 0 | -1;
+}
+
+/** A name of a collection, as the node or a block said it. */
+export interface CollectionName {
+  readonly collection: AccountKey;
+  readonly name: string;
+  /** The name at home, where the collection came over IBC. */
+  readonly origin_name: string;
+  readonly creator: AccountKey | '';
+  /** Position of what told the name. */
+  readonly at: number;
+}
+
 /** A collection as it is shown. */
 export interface ShownCollection {
   readonly collection: AccountKey;
@@ -75,8 +97,6 @@ export interface ShownCollection {
   readonly name: string;
   readonly origin_name: string;
   readonly timestamp: string;
-  /** Place of what told the name. */
-  readonly at: number;
 }
 
 /** A token's name in memory. */

@@ -83,10 +83,10 @@ async function fillTokens(
   const time = "'2026-01-01T00:00:00Z'";
   await run(`INSERT INTO ${t}.chain (chain_id, vm_type) VALUES ('large-1', 'evm')`);
   await run(
-    `INSERT INTO ${t}.tokens (collection, id_key, owner, minted_at, height, timestamp, tx_count, at) SELECT '${collection}', id_key, '${victim}', ${at}, 1, ${time}, 0, ${at} FROM ${each}`,
+    `INSERT INTO ${t}.token_states (collection, id_key, owner, minted_at, height, timestamp, tx_count, at, version, is_deleted) SELECT '${collection}', id_key, '${victim}', ${at}, 1, ${time}, 0, ${at}, 1, 0 FROM ${each}`,
   );
   await run(
-    `INSERT INTO ${t}.uris (collection, id_key, uri, at, version) SELECT '${collection}', id_key, ${textOf(String(uri))}, ${at}, 1 FROM ${each} SETTINGS max_block_size = 8`,
+    `INSERT INTO ${t}.token_uris (collection, id_key, uri, is_void, at, version) SELECT '${collection}', id_key, ${textOf(String(uri))}, false, ${at}, 1 FROM ${each} SETTINGS max_block_size = 8`,
   );
   const holding = `${victim}/${collection}`;
   for (const [list, scope] of [
@@ -99,20 +99,23 @@ async function fillTokens(
       ['_height', 1],
     ] as const)
       await run(
-        `INSERT INTO ${t}.items (list, scope, height, id_key, collection, gone, was, at) SELECT '${list}${suffix}', '${scope}', ${height}, id_key, '${collection}', false, false, ${at} FROM ${each}`,
+        `INSERT INTO ${t}.token_lists (list, scope, height, id_key, collection, version, is_deleted) SELECT '${list}${suffix}', '${scope}', ${height}, id_key, '${collection}', 1, 0 FROM ${each}`,
       );
   }
   for (const owner of ['', victim])
     await run(
-      `INSERT INTO ${t}.counts (owner, collection, n, before, at) SELECT '${owner}', '${collection}', ${count}, 0, ${at}`,
+      `INSERT INTO ${t}.token_counts (account, collection, token_count, version, is_deleted) SELECT '${owner}', '${collection}', ${count}, 1, 0`,
     );
   await run(
-    `INSERT INTO ${t}.collections (collection, born_at, creator, name, folded_name, timestamp, at, version, gone) SELECT '${collection}', ${at}, '${victim}', ${textOf(String(name))}, 'large', ${time}, ${at}, 1, false`,
+    `INSERT INTO ${t}.shown_collections (collection, born_at, creator, name, timestamp, version, is_deleted) SELECT '${collection}', ${at}, '${victim}', ${textOf(String(name))}, ${time}, 1, 0`,
   );
   await run(
-    `INSERT INTO ${t}.collection_order (born_at, collection, folded_name, at, version, gone) SELECT ${at}, '${collection}', 'large', ${at}, 1, false`,
+    `INSERT INTO ${t}.collection_list (born_at, collection, folded_name, version, is_deleted) SELECT ${at}, '${collection}', 'large', 1, 0`,
   );
   await run(`INSERT INTO ${t}.blocks (height, hash, parent_hash) SELECT 1, 'AA', ''`);
+  await run(
+    `INSERT INTO ${t}.head (height, hash, details, views, rollbacks, version) VALUES (1, 'AA', 1, 'whole', 0, 1)`,
+  );
 }
 
 /** The API over such tables, served by tx, nft and a gateway as replicas do. */

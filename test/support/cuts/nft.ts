@@ -53,7 +53,9 @@ function ask(reader: Reader): Questions {
 /** The NFTs. */
 export const nft: Kind = {
   refuses: true,
-  merge: mergeWhole('nft', ['items', 'tokens', 'counts', 'collections', 'collection_order']),
+  merge: mergeWhole('nft', [
+    ...['token_states', 'token_lists', 'token_counts', 'shown_collections', 'collection_list'],
+  ]),
   async open(database, prefix, fault) {
     await migrateNft(database, prefix);
     const { index, store, learn } = await openNft(database, prefix, { fault, vm: 'wasm' });
@@ -69,7 +71,7 @@ export const nft: Kind = {
   },
   async replica(database, prefix) {
     const { index } = await openNft(database, prefix);
-    const look = lookOf(database, index.tables, index.head).atChain;
+    const look = lookOf(database, index.tables, index.head);
     return {
       questions: ask({ ...index.reader, look }),
       look: () => look().then(() => String(index.head.position.height)),

@@ -30,18 +30,18 @@ const rounds = 25;
 /** Shows every collection under a name of its own, as if the node had named them. */
 export async function nameAll(index: NftIndex, store: NftStore): Promise<void> {
   const { database, tables } = index;
-  const births = await database.rows<{ collection: string; born_at: number; at: number; timestamp: string }>(
-    `SELECT collection, born_at, at, timestamp FROM ${tables.of('births')}`,
+  const births = await database.rows<{ collection: string; at: number }>(
+    `SELECT collection, at FROM ${tables.of('births')}`,
     {},
     { name: 'bench.births' },
   );
-  const shown = births.map((birth) => ({
+  const names = births.map((birth) => ({
     ...birth,
     creator: whale,
     name: `Collection ${birth.collection.slice(0, 6)}`,
     origin_name: '',
   }));
-  await store.writeDetails({ shown, moved: [], uris: [], jobs: [] }, store.generation);
+  await store.writeDetails({ names, uris: [], jobs: [] }, store.generation);
 }
 
 const page = (request: Partial<PageRequest> = {}): PageRequest => ({

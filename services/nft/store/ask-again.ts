@@ -1,0 +1,84 @@
+import type { FaultPoint } from '../../common/fault.js';
+import type { FencedDatabase } from '../../common/writer/fence.js';
+import { notTrying, readAsked } from './details.js';
+import { lookUpOrigins } from './lookups.js';
+import { endOf } from './place.js';
+import type { Tables } from './tables.js';
+import type { Ask } from './types.js';
+
+export interface AskAgainOptions {
+  readonly database: FencedDatabase;
+  readonly tables: Tables;
+  /** Whether the node is asked about tokens: on Move blocks say their uris. */
+  readonly asksForTokens: boolean;
+  readonly nextVersion: () => number;
+  readonly fault: FaultPoint;
+}
+
+/**
+ * Notes what has to be asked of the node again after a rollback: whatever the removed blocks had made us ask for, and the
+ * tokens that are as they were before, since one that is there again may never have been asked about. To be done before
+ * facts are removed, and harmless to do twice.
+ */
+export async function askAgainAbove(
+  { database, tables, asksForTokens, nextVersion, fault }: AskAgainOptions,
+  height: number,
+): Promise<void> {
+  const end = endOf(height);
+  const options = { name: 'nft.ask_again', priority: 'write' as const };
+  const job = { at: end, state: 'pending', attempts: 0, next_ms: 0, error: '' };
+  const asks = await database.rows<Ask>(
+    `SELECT DISTINCT subject, collection, first_key, last_key
+     FROM ${tables.of('asks')}
+     WHERE at > {end:UInt64}`,
+    { end },
+    options,
+  );
+  const origins = await lookUpOrigins(
+    database,
+    tables,
+    [...new Set(asks.map(({ collection }) => collection))],
+    end,
+  );
+  const version = nextVersion();
+  const lines = asks
+    .filter(({ collection }) => origins.has(collection))
+    .map((ask) => JSON.stringify({ ...ask, ...job, version }));
+  if (lines.length > 0) {
+    await fault('write jobs');
+    await database.insert(tables.of('jobs'), lines.join('\n'), options);
+  }
+  if (asksForTokens) {
+    await fault('write jobs of tokens');
+    await database.insertSelect(
+      tables.of('jobs'),
+      ['subject', 'collection', 'first_key', 'last_key', ...Object.keys(job), 'version'],
+      `SELECT 'tokens' AS subject, collection, id_key AS first_key, id_key AS last_key, {end:UInt64} AS at,
+         'pending' AS state, 0 AS attempts, 0 AS next_ms, '' AS error, {version:UInt64} AS version
+       FROM (
+         SELECT
+           h.collection AS collection,
+           h.id_key AS id_key,
+           argMaxIf(h.kind, h.at, h.kind IN ('mint', 'transfer', 'burn')) AS kind
+         FROM ${tables.of('history')} AS h
+         WHERE h.at <= {end:UInt64} AND (h.collection, h.id_key) GLOBAL IN (
+           SELECT above.collection AS collection, above.id_key AS id_key
+           FROM ${tables.of('history')} AS above
+           WHERE above.at > {end:UInt64}
+         )
+         GROUP BY h.collection, h.id_key
+       )
+       WHERE kind != 'burn'`,
+      { end, version },
+      options,
+    );
+  }
+  if ((await readAsked(database, tables)).at > end) {
+    await fault('write asked');
+    await database.insert(
+      tables.of('asked'),
+      JSON.stringify({ id: 1, at: end, ...notTrying, version: nextVersion() }),
+      options,
+    );
+  }
+}
