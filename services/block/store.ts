@@ -5,13 +5,13 @@ import type { Target } from '../common/clickhouse/migrate.js';
 import { removeFromAll } from '../common/clickhouse/remove.js';
 import { readRowBinary } from '../common/clickhouse/row-binary.js';
 import { namesOf } from '../common/clickhouse/tables.js';
-import { cutTarget, openCut, readCut } from '../common/cuts.js';
 import { UserError } from '../common/errors.js';
 import type { FaultPoint } from '../common/fault.js';
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
 import type { Coin } from '../common/gen/indexer/common/v1/common.js';
 import type { FencedDatabase } from '../common/writer/fence.js';
 import { type Most, portion } from './portion.js';
+import { openRollback, readRollback, rollbackTarget } from './rollback-record.js';
 
 /** A header as it is stored. */
 export interface HeaderRow {
@@ -73,7 +73,7 @@ const perBlock = ['blocks', 'materials', 'traces'] as const;
 export function createBlockStore(database: FencedDatabase, target: Target, fault: FaultPoint = () => {}) {
   const tables = namesOf<string>(target);
   const { of: table } = tables;
-  const cuts = { database, table: table('cuts'), name: 'block.cuts', fault };
+  const rollbacks = { database, table: table('cuts'), fault };
 
   const headers = (
     condition: string,
@@ -213,18 +213,18 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
     },
 
     /**
-     * Removes everything above a height, above the last header, and above the height that a cut which was not ended goes
+     * Removes everything above a height, above the last header, and above the height that a rollback which was not ended goes
      * down to. The headers go first: what has no header does not exist.
      */
     async unwind(height: number): Promise<void> {
       // What failed before takes no effect after this.
       await database.confirm();
-      const [last, newest] = [await readCut(cuts, 'write'), await lastHeight()];
-      const to = Math.min(height, cutTarget(last, newest) ?? newest);
-      const cut = openCut(cuts, last, newest);
+      const [last, newest] = [await readRollback(rollbacks), await lastHeight()];
+      const to = Math.min(height, rollbackTarget(last, newest) ?? newest);
+      const rollback = openRollback(rollbacks, last, newest);
       const removal = {
         ...{ database, tables, name: 'block.remove_above', fault },
-        onRemove: () => cut.begin(to),
+        onRemove: () => rollback.begin(to),
       };
       const above = 'height > {height:UInt64}';
       await removeFromAll(
@@ -232,7 +232,7 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
         perBlock.map((name) => [name, above] as const),
         { height: to },
       );
-      await cut.end();
+      await rollback.end();
     },
 
     /**

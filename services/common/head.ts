@@ -8,10 +8,10 @@ export interface Head<Position> {
    * start.
    */
   readonly revision: number;
-  /** Changes with every rollback, and when rows go and are back: what was read meanwhile is void. */
+  /** Changes with every rollback, and when a repair begins and ends: what was read meanwhile is void. */
   readonly rollbacks: number;
-  /** How many cuts of the tables have begun and ended (`cuts.ts`): odd while rows are missing. */
-  readonly cuts: number;
+  /** How many repairs of the tables have begun and ended (`writer/repair.ts`): odd while views may be wrong. */
+  readonly repairs: number;
   /** Rings at every change. */
   readonly bell: Bell;
   /** More is whole. */
@@ -20,8 +20,8 @@ export interface Head<Position> {
   learn(): void;
   /** The chain was rolled back, to a position: what was read above it is void. */
   cutTo(position: Position): void;
-  /** Tables are being cut, or are whole again: both void what is read meanwhile. A lower number is old news. */
-  takeCuts(cuts: number): void;
+  /** A repair has begun, or ended: both void what is read meanwhile. A lower number is old news. */
+  takeRepairs(repairs: number): void;
   /** Moves the revision above that of another head, in whose place this one is shown from now on. */
   reviseAbove(other: number): void;
 }
@@ -38,7 +38,7 @@ export function createHead<Position>(nothing: Position, parts: readonly (keyof P
   // Another one than before a restart: a rollback may have happened while nobody looked.
   let revision = Date.now();
   let rollbacks = 0;
-  let cuts = 0;
+  let repairs = 0;
   const revise = (): void => {
     revision += 1;
     bell.ring();
@@ -54,8 +54,8 @@ export function createHead<Position>(nothing: Position, parts: readonly (keyof P
     get rollbacks() {
       return rollbacks;
     },
-    get cuts() {
-      return cuts;
+    get repairs() {
+      return repairs;
     },
     advance(next) {
       // The same position stays the same object: what was remembered of it still holds.
@@ -69,9 +69,9 @@ export function createHead<Position>(nothing: Position, parts: readonly (keyof P
       rollbacks += 1;
       revise();
     },
-    takeCuts(next) {
-      if (next <= cuts) return;
-      cuts = next;
+    takeRepairs(next) {
+      if (next <= repairs) return;
+      repairs = next;
       rollbacks += 1;
       revise();
     },

@@ -1,32 +1,16 @@
 import type { Cursor } from './consume.js';
-import { type CutsTable, countedCuts, readCut } from './cuts.js';
 import type { Head } from './head.js';
 import { createMutex } from './mutex.js';
+import type { Seen } from './writer/head-table.js';
 
 /** What a process that only serves keeps of tables that another one writes. */
 export interface Looker<Position extends Cursor> {
   /** How far it shows the tables, and how that is moved. */
-  readonly head: Pick<Head<Position>, 'position' | 'advance' | 'cutTo' | 'takeCuts'>;
-  /** How far the tables are, and how many cuts of them have begun and ended. */
+  readonly head: Pick<Head<Position>, 'position' | 'advance' | 'cutTo' | 'takeRepairs'>;
+  /** How far the tables are, and how many repairs have begun and ended. */
   readonly read: () => Promise<Seen<Position>>;
   /** The blocks between two heights, inclusive, as the tables have them. */
   readonly hashes: (from: number, to: number) => Promise<readonly Cursor[]>;
-}
-
-/** What a look at tables has read. */
-export interface Seen<Position> {
-  readonly position: Position;
-  /** See `cuts.ts`. */
-  readonly cuts: number;
-}
-
-/** Reads how far tables are whose cuts are counted by `cuts.ts`. */
-export async function readWithCuts<Position extends Cursor>(
-  cuts: CutsTable,
-  position: () => Promise<Position>,
-): Promise<Seen<Position>> {
-  const [cut, read] = await Promise.all([readCut(cuts), position()]);
-  return { position: read, cuts: countedCuts(cut, read.height) };
 }
 
 /**
@@ -45,8 +29,8 @@ export function createLook<Position extends Cursor>({
     next ??= exclusive(async () => {
       next = undefined;
       const before = head.position;
-      const { position: now, cuts } = await looker.read();
-      head.takeCuts(cuts);
+      const { position: now, repairs } = await looker.read();
+      head.takeRepairs(repairs);
       if (now.hash === before.hash) {
         head.advance(now);
         return;

@@ -1,22 +1,21 @@
 import { status } from '@grpc/grpc-js';
-import { Overtaken } from './clickhouse/database.js';
-import { isBeingCut } from './cuts.js';
 import { RpcError } from './errors.js';
 import type { Head } from './head.js';
 import { sleep } from './lifecycle.js';
+import { isRepairing } from './writer/head-table.js';
 
 /** What answers are read with. */
 export interface OneChain {
   /** Where another process writes the tables: takes over how far they are. */
   readonly look?: (() => Promise<void>) | undefined;
   /** How far calls may read. */
-  readonly head: Pick<Head<unknown>, 'cuts' | 'rollbacks'>;
-  /** Whether answers are exact while the tables are being cut, too. */
-  readonly isWholeWhileCut?: boolean;
+  readonly head: Pick<Head<unknown>, 'repairs' | 'rollbacks'>;
+  /** Whether answers are exact during a repair, too. */
+  readonly isWholeDuringRepair?: boolean;
 }
 
-const isLackingRows = ({ head, isWholeWhileCut }: OneChain): boolean =>
-  isWholeWhileCut !== true && isBeingCut(head.cuts);
+const isWrongNow = ({ head, isWholeDuringRepair }: OneChain): boolean =>
+  isWholeDuringRepair !== true && isRepairing(head.repairs);
 
 /** How often an answer is read before the caller is asked to come again. */
 const attempts = 5;
@@ -29,17 +28,20 @@ const isAboutRequest = (error: unknown): boolean =>
   error instanceof RpcError && (error.code === status.INVALID_ARGUMENT || error.code === status.CANCELLED);
 
 /**
- * Begins to read once no rows are missing; a rollback takes a moment at the tip of a chain.
+ * Begins to read once the views are whole; a rollback takes a moment at the tip of a chain.
  *
  * @param begin begins to read at the head as it is then.
- * @throws RpcError UNAVAILABLE when rows are missing for longer than calls should wait.
+ * @throws RpcError UNAVAILABLE when that takes longer than calls should wait.
  */
 export async function whenWhole<Reading extends OneChain>(begin: () => Reading): Promise<Reading> {
   for (let waited = 0; ; waited += pause) {
     const reading = begin();
-    if (!isLackingRows(reading)) return reading;
+    if (!isWrongNow(reading)) return reading;
     if (waited >= patience)
-      throw new RpcError(status.UNAVAILABLE, 'rows that were removed are being made again: ask again');
+      throw new RpcError(
+        status.UNAVAILABLE,
+        'the index is recovering from a rollback or a restart: retry in a few seconds',
+      );
     await sleep(pause);
     await reading.look?.();
   }
@@ -47,12 +49,12 @@ export async function whenWhole<Reading extends OneChain>(begin: () => Reading):
 
 /**
  * Reads an answer that takes several statements. A rollback between two of them would make it
- * one of two chains, and while tables are cut they lack rows: then it is read again. The head
- * changes before rows go and when they are back, so that nothing was lost to an answer if it
- * is the same after it, and no cut is under way; where another process writes, that takes a look.
+ * one of two chains, and during a repair views may be wrong: then it is read again. The head
+ * changes when a repair begins and when it ends, so an answer is right if the head is the same
+ * after it and no repair is under way; where another process writes, that takes a look.
  *
  * @param begin begins to read at the head as it is then.
- * @throws RpcError UNAVAILABLE when the chain is rolled back or overtakes the read again and again, or for long.
+ * @throws RpcError UNAVAILABLE when the chain is rolled back again and again, or a repair takes long.
  */
 export async function ofOneChain<Reading extends OneChain, T>(
   begin: () => Reading,
@@ -67,9 +69,7 @@ export async function ofOneChain<Reading extends OneChain, T>(
     );
     if ('error' in outcome && isAboutRequest(outcome.error)) throw outcome.error;
     await reading.look?.();
-    if (reading.head.rollbacks !== before || isLackingRows(reading)) continue;
-    // By now the head is further: where another process writes, the look has taken it over.
-    if ('error' in outcome && outcome.error instanceof Overtaken) continue;
+    if (reading.head.rollbacks !== before || isWrongNow(reading)) continue;
     if ('error' in outcome) throw outcome.error;
     return outcome.answer;
   }

@@ -57,7 +57,7 @@ export function createNftIndex(database: Database, target: Target, page = defaul
           if (cursor.height !== height || cursor.hash !== hash) head.cutTo(cursor);
         },
         onUnwind: (cursor) => head.cutTo(cursor),
-        onRepairs: head.takeCuts,
+        onRepairs: head.takeRepairs,
       }),
   };
 }

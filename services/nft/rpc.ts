@@ -1,5 +1,4 @@
 import { status, type UntypedServiceImplementation } from '@grpc/grpc-js';
-import { isBeingCut } from '../common/cuts.js';
 import { notFound, RpcError } from '../common/errors.js';
 import type { PageRequest } from '../common/gen/indexer/common/v1/common.js';
 import { type NftServiceServer, NftServiceService } from '../common/gen/indexer/nft/v1/nft.js';
@@ -14,6 +13,7 @@ import {
   streaming,
   unary,
 } from '../common/rpc/server.js';
+import { isRepairing } from '../common/writer/head-table.js';
 import { countJobs, readAsks } from './enrich/queue.js';
 import {
   describeCollections,
@@ -233,7 +233,7 @@ function pastHandlers(
     const { rollbacks } = head;
     return async () => {
       await look?.();
-      if (head.rollbacks !== rollbacks || isBeingCut(head.cuts))
+      if (head.rollbacks !== rollbacks || isRepairing(head.repairs))
         throw new RpcError(status.ABORTED, 'the chain was rolled back meanwhile: ask again');
     };
   };

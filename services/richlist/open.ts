@@ -54,7 +54,7 @@ export function createRichlistIndex(database: Database, target: Target): Richlis
           if (!isSame) head.cutTo(position);
         },
         onUnwind: (position) => head.cutTo(position),
-        onRepairs: head.takeCuts,
+        onRepairs: head.takeRepairs,
       }),
   };
 }

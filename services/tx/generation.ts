@@ -67,7 +67,7 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
     onWritten: (written) => takeOver(reader, head, written),
     onRecovered: (position) => takeOverRecovered(head, position),
     onUnwind: (position) => head.cutTo(position),
-    onRepairs: head.takeCuts,
+    onRepairs: head.takeRepairs,
   });
   let hindrance = 'the block service has not answered yet';
   return {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Params } from '../../services/common/clickhouse/database.js';
-import { isBeingCut } from '../../services/common/cuts.js';
 import { AccessDenied } from '../../services/common/errors.js';
+import { isRepairing } from '../../services/common/writer/head-table.js';
 import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import type { Deltas } from '../../services/richlist/decode/transfers.js';
 import { findToken } from '../../services/richlist/read/denoms.js';
@@ -208,7 +208,7 @@ describe('the tables of the rich list', function () {
         // Until it is done nobody shows what is not there yet.
         const waiting = await openTestRichlist(database, prefix);
         assert.equal(waiting.index.head.position.height, 3);
-        assert.equal(isBeingCut(waiting.index.head.cuts), true);
+        assert.equal(isRepairing(waiting.index.head.repairs), true);
         left = kill;
         const isKilled = await list.store.recover().then(
           () => false,

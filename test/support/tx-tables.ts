@@ -57,7 +57,7 @@ export function openTx(database: Database, prefix: string, options: TxTablesOpti
     onWritten: (written) => takeOver(reader, head, written),
     onRecovered: (position) => takeOverRecovered(head, position),
     onUnwind: (position) => head.cutTo(position),
-    onRepairs: head.takeCuts,
+    onRepairs: head.takeRepairs,
   });
   return { store, reader, head };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DatabaseUnavailable, Overtaken } from '../../services/common/clickhouse/database.js';
+import { DatabaseUnavailable } from '../../services/common/clickhouse/database.js';
 import { openDatabase } from '../../services/common/clickhouse/open.js';
 import { openServer } from '../../services/common/clickhouse/server.js';
 import { readEpoch, writeWriter } from '../../services/common/writer/writers.js';
@@ -85,15 +85,14 @@ describe('a ClickHouse server', () => {
     await close();
   });
 
-  it('is asked once where it refuses for another reason, and says what only a retry cures', async () => {
-    const { sent, open, close } = await startServer(['60', '395']);
+  it('is asked once where it refuses for another reason', async () => {
+    const { sent, open, close } = await startServer(['60']);
     const database = open(true);
     await assert.rejects(
       database.insert('t', '{}', options),
       (error) => !(error instanceof DatabaseUnavailable),
     );
-    await assert.rejects(database.rows('SELECT 1', {}, options), Overtaken);
-    assert.equal(sent.length, 2);
+    assert.equal(sent.length, 1);
     await database.close();
     await close();
   });

@@ -20,14 +20,14 @@ function world() {
         shown = now;
         told.push(`cut ${now.height}`);
       },
-      takeCuts: () => {},
+      takeRepairs: () => {},
     },
     read: async () => {
       const now = { height: blocks.length, hash: blocks.at(-1) ?? '' };
       const wait = slow;
       slow = undefined;
       await wait;
-      return { position: now, cuts: 0 };
+      return { position: now, repairs: 0 };
     },
     hashes: async (from, to) =>
       blocks.slice(from - 1, to).map((hash, index) => ({ height: from + index, hash })),

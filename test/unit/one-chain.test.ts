@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { Overtaken } from '../../services/common/clickhouse/database.js';
 import { invalidArgument, RpcError } from '../../services/common/errors.js';
 import { ofOneChain } from '../../services/common/one-chain.js';
 
@@ -9,7 +8,7 @@ describe('an answer that takes several statements', () => {
     const state = { rollbacks: 0, shown: 0, readings: 0, looks: 0 };
     const begin = () => ({
       head: {
-        cuts: 0,
+        repairs: 0,
         get rollbacks() {
           return state.shown;
         },
@@ -52,19 +51,6 @@ describe('an answer that takes several statements', () => {
     );
   });
 
-  it('is read again where newer rows have overtaken it', async () => {
-    const { state, answer } = tables(0);
-    const overtaken = (times: number) => async () => {
-      state.readings += 1;
-      if (state.readings <= times) throw new Overtaken('newer rows');
-      return state.readings;
-    };
-    assert.equal(await answer(overtaken(2)), 3);
-    assert.equal(state.looks, 3);
-    state.readings = 0;
-    await assert.rejects(answer(overtaken(9)), (error) => error instanceof RpcError && error.code === 14);
-  });
-
   it('a mistake of the caller needs no look', async () => {
     const { state, answer } = tables(0);
     const refuse = async () => {
@@ -74,11 +60,11 @@ describe('an answer that takes several statements', () => {
     assert.equal(state.looks, 0);
   });
 
-  describe('of tables that are being cut', () => {
-    /** Tables in one process, whose cut ends some milliseconds after it was looked at. */
-    const head = { cuts: 0, rollbacks: 0 };
-    const move = (cuts: number): void => {
-      head.cuts = cuts;
+  describe('of tables that are being repaired', () => {
+    /** Tables in one process, whose repair ends some milliseconds after it was looked at. */
+    const head = { repairs: 0, rollbacks: 0 };
+    const move = (repairs: number): void => {
+      head.repairs = repairs;
       head.rollbacks += 1;
     };
     const answer = <T>(read: () => Promise<T>) => ofOneChain(() => ({ head }), read);
@@ -87,17 +73,17 @@ describe('an answer that takes several statements', () => {
     it('waits until they are whole', async () => {
       move(1);
       setTimeout(() => move(2), 120);
-      assert.equal(await answer(async () => head.cuts), 2);
+      assert.equal(await answer(async () => head.repairs), 2);
     });
 
-    it('is read again when a cut began, or began and ended, meanwhile', async () => {
+    it('is read again when a repair began, or began and ended, meanwhile', async () => {
       for (const moves of [[3], [5, 6]]) {
-        head.cuts = (moves[0] as number) - 1;
+        head.repairs = (moves[0] as number) - 1;
         let readings = 0;
         const read = async (): Promise<number> => {
           readings += 1;
           if (readings > 1) return readings;
-          for (const cuts of moves) move(cuts);
+          for (const repairs of moves) move(repairs);
           if (moves.length === 1) setTimeout(() => move(4), 60);
           return readings;
         };

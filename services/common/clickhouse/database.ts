@@ -80,10 +80,10 @@ export interface Database {
 }
 
 /**
- * ClickHouse's error codes for a query that ran past max_execution_time, one that its own `throwIf` has ended, and one that
- * takes privileges that the account has not.
+ * ClickHouse's error codes for a query that ran past max_execution_time, and one that takes privileges that the account
+ * has not.
  */
-const [timeoutExceeded, thrownIf, accessDenied] = ['159', '395', '497'];
+const [timeoutExceeded, accessDenied] = ['159', '497'];
 
 /** The code that ClickHouse has given an error, or Node the failure to reach it; undefined without one. */
 export const codeOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code;
@@ -97,14 +97,6 @@ export function hasEnded(error: unknown): boolean {
   return /^\d+$/.test(code) || notReached.includes(code);
 }
 
-/**
- * Rows that an answer needs were replaced by newer ones before it was read; the statement found so itself, by its
- * `throwIf`. Read again from where the tables are by now.
- */
-export class Overtaken extends Error {
-  override name = 'Overtaken';
-}
-
 /** The query or insert did not finish before its deadline. */
 export class QueryTimeout extends Error {
   override name = 'QueryTimeout';
@@ -114,7 +106,6 @@ export class QueryTimeout extends Error {
 export function asKnownError(error: unknown, name: string): unknown {
   const code = codeOf(error);
   if (code === timeoutExceeded) return new QueryTimeout(`${name} ran out of time`, { cause: error });
-  if (code === thrownIf) return new Overtaken(`${name} was overtaken`, { cause: error });
   if (code === accessDenied) return new AccessDenied(`${name}: ${messageOf(error)}`, { cause: error });
   return error;
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Metrics } from '../metrics.js';
-import { type Database, Overtaken, type StatementOptions } from './database.js';
+import type { Database, StatementOptions } from './database.js';
 import { openEmbedded } from './embedded.js';
 import { queued } from './queued.js';
 import { openServer } from './server.js';
@@ -56,7 +56,7 @@ export function measured(database: Database, service: string, metrics: Metrics):
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Overtaken)) metrics.queryErrors.inc({ service, statement: options.name });
+      metrics.queryErrors.inc({ service, statement: options.name });
       throw error;
     } finally {
       end();

@@ -77,9 +77,18 @@ export async function writeHead<Position extends Cursor>(
   await database.confirm();
 }
 
+/** Whether a repair is under way, by how many have begun and ended. */
+export const isRepairing = (repairs: number): boolean => repairs % 2 === 1;
+
 /** How many repairs have begun and ended: odd while one is under way. One that begins counts as a rollback. */
 export const countedRepairs = ({ views, rollbacks }: HeadRow<Cursor>): number =>
   2 * rollbacks - (views === 'whole' ? 0 : 1);
+
+/** What a look at tables has read: how far they are, and how many repairs have begun and ended. */
+export interface Seen<Position> {
+  readonly position: Position;
+  readonly repairs: number;
+}
 
 /**
  * What a process that only serves takes over of tables: how far they are, and how many repairs have begun and ended.
@@ -90,9 +99,9 @@ export async function readSeen<Position extends Cursor>(
   database: Database,
   head: HeadTable<Position>,
   newest: () => Promise<Position>,
-): Promise<{ readonly position: Position; readonly cuts: number }> {
+): Promise<Seen<Position>> {
   const row = await readHead(database, head);
-  if (row !== undefined) return { position: row.position, cuts: countedRepairs(row) };
+  if (row !== undefined) return { position: row.position, repairs: countedRepairs(row) };
   const position = await newest();
-  return { position, cuts: position.height === 0 ? 0 : 1 };
+  return { position, repairs: position.height === 0 ? 0 : 1 };
 }

@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import type { Call } from '../../common/clickhouse/database.js';
-import { isBeingCut } from '../../common/cuts.js';
 import { RpcError } from '../../common/errors.js';
 import type { Change, GetBalanceResponse, Holder } from '../../common/gen/indexer/richlist/v1/richlist.js';
+import { isRepairing } from '../../common/writer/head-table.js';
 import { type Position, servedHeight } from '../store/cursor.js';
 import type { Reader } from './reader.js';
 
@@ -130,6 +130,6 @@ async function* accountRanges(
 /** @throws RpcError ABORTED when the chain was rolled back since, or rows are missing: what was sent may be void. */
 async function checkMoment({ head, look }: Reader, { revision }: Moment): Promise<void> {
   await look?.();
-  if (head.revision !== revision || isBeingCut(head.cuts))
+  if (head.revision !== revision || isRepairing(head.repairs))
     throw new RpcError(status.ABORTED, 'the chain was rolled back while its balances were read');
 }

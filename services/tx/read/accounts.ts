@@ -1,6 +1,6 @@
 import { createBatcher } from '../../common/batcher.js';
 import { type Call, type Database, tuple } from '../../common/clickhouse/database.js';
-import { isBeingCut } from '../../common/cuts.js';
+import { isRepairing } from '../../common/writer/head-table.js';
 import { createEndTable } from '../store/list-end-cache.js';
 import { emptyList, type ListEnd, type ListKey, listKey, readListEnds } from '../store/list-ends.js';
 import { type AccountList, kindOfList, type Tables } from '../store/tables.js';
@@ -63,7 +63,7 @@ export function createAccounts({ database, tables, head, atOnce, writesToo }: Ac
         const upTo = some[0]?.upTo ?? 0;
         const wanted = [...new Set(some.map(({ key }) => key))];
         const last = { tx: upTo, evm_tx: upTo, internal_tx: upTo };
-        const found = await readListEnds(database, tables, wanted, last, call, isBeingCut(head.cuts));
+        const found = await readListEnds(database, tables, wanted, last, call, isRepairing(head.repairs));
         for (const [key, end] of found) answers.set(`${key}/${upTo}`, end);
       }
       return keys.map(({ key, upTo }) => answers.get(`${key}/${upTo}`) ?? emptyList);

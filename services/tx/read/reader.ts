@@ -25,7 +25,7 @@ export interface Reader {
    */
   readonly look?: (() => Promise<void>) | undefined;
   /** Answers are made of facts, and of a view that a repair makes readers pass over: see `readListEnds`. */
-  readonly isWholeWhileCut: true;
+  readonly isWholeDuringRepair: true;
 }
 
 export interface ReaderOptions {
@@ -61,6 +61,6 @@ export function createReader(options: ReaderOptions): Reader {
     blockRanges: createBlockRanges(database, tables, atOnce),
     messages: createMessages(database, tables, head),
     look: options.look,
-    isWholeWhileCut: true,
+    isWholeDuringRepair: true,
   };
 }
