@@ -186,6 +186,21 @@ describe('NFT events of a Move block', () => {
     ]);
   });
 
+  it('a token that has, gets or gives another object is named', () => {
+    const [giver, taker] = ['a'.repeat(64), 'e'.repeat(64)];
+    const block = decode('move', [
+      event('0x1::object::CreateEvent', { object: '0x7', owner: `0x${giver}` }),
+      event('0x1::object::CreateEvent', { object: '0x8', owner: '0xb' }),
+      event('0x1::object::TransferEvent', { object: `0x${nft}`, from: `0x${giver}`, to: `0x${taker}` }),
+    ]);
+    assert.deepEqual(happenings(block), [
+      { what: 'named', token: { object: giver } },
+      { what: 'transfer', token: { object: nft }, owner: taker },
+      { what: 'named', token: { object: taker } },
+      { what: 'named', token: { object: giver } },
+    ]);
+  });
+
   it('what cannot be read is told, and the rest goes on', () => {
     const block = decode('move', [
       {

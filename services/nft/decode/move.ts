@@ -20,16 +20,19 @@ interface TxState {
 type Reader = (data: Readonly<Record<string, unknown>>, state: TxState, sink: TxSink) => void;
 
 const readers: Readonly<Record<string, Reader>> = {
-  '0x1::object::CreateEvent': (data, { created }) => {
+  '0x1::object::CreateEvent': (data, { created }, sink) => {
     const [object, owner] = [address(data['object']), address(data['owner'])];
-    if (object !== undefined && owner !== undefined) created.set(object, owner);
+    if (object === undefined || owner === undefined) return;
+    created.set(object, owner);
+    nameToken(owner, sink);
   },
   '0x1::object::TransferEvent': (data, _, sink) => {
     const [object, to] = [address(data['object']), address(data['to'])];
     if (object === undefined || to === undefined) throw new Error('no object or no receiver');
     sink.add({ what: 'transfer', token: { object }, owner: to });
-    // A token can own others, and is named where it gets one; objects have 32 bytes.
-    if (to.length === 64) sink.add({ what: 'named', token: { object: to } });
+    nameToken(to, sink);
+    const from = address(data['from']);
+    if (from !== undefined) nameToken(from, sink);
   },
   '0x1::collection::CreateCollectionEvent': (data, _, sink) => {
     const [collection, creator] = [address(data['collection']), address(data['creator'])];
@@ -77,6 +80,11 @@ export function decodeMoveEvents(events: readonly TxEvent[], sink: TxSink): void
       sink.problem(tag, messageOf(error));
     }
   }
+}
+
+/** A token can own other objects, and is named where it has, gets or gives one; objects have 32 bytes. */
+function nameToken(owner: AccountKey, sink: TxSink): void {
+  if (owner.length === 64) sink.add({ what: 'named', token: { object: owner } });
 }
 
 function tokenOf(data: Readonly<Record<string, unknown>>) {

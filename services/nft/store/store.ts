@@ -252,7 +252,8 @@ export function createNftStore(options: StoreOptions): NftStore {
     isClean = false;
     generation += 1;
     memory.clear();
-    version = Math.max(version, await readVersion(database, tables));
+    // Above everything that counts, also where the clock has gone back since.
+    version = Math.max(version, to.details, await readVersion(database, tables));
     await askAgainAbove({ database, tables, asksForTokens: vm !== 'move', nextVersion, fault }, to.height);
     const removed = await head.repair(to, onLowered);
     await fault('removed');
