@@ -1,7 +1,7 @@
 import { ZeroAddress } from 'ethers';
 import type { Score } from '../policy/result.js';
 import { scoreInterface } from './abi.js';
-import { callAt, fetchHead } from './at-block.js';
+import { type BlockPin, callAt, fetchHead } from './at-block.js';
 import type { ContractStage, ContractState, ScoreContract } from './contract.js';
 import { ContractError, describeRevert, type Revert } from './errors.js';
 import { type EvmRpc, fromQuantity, RpcAnswerError } from './rpc.js';
@@ -52,10 +52,10 @@ export function createScoreContract(options: ContractOptions): ScoreContract {
     return new ContractError('no_contract', `${address}: ${what}`);
   };
 
-  const at = (height: number, signal?: AbortSignal): ContractState => {
+  const at = (block: BlockPin, signal?: AbortSignal): ContractState => {
     const call = async (name: string, args: readonly unknown[]): Promise<unknown[] | undefined> => {
       const data = scoreInterface.encodeFunctionData(name, args);
-      return decodeResult(name, await callAt(rpc, height, 'eth_call', [{ from, to: address, data }], signal));
+      return decodeResult(name, await callAt(rpc, block, 'eth_call', [{ from, to: address, data }], signal));
     };
 
     /** Reads a function that every kind has. */
@@ -79,7 +79,7 @@ export function createScoreContract(options: ContractOptions): ScoreContract {
     };
 
     return {
-      height,
+      height: typeof block === 'number' ? block : block.height,
       stage: readStage,
       async isAllowed(account) {
         const [allowed] = await read('allowList', [account]);

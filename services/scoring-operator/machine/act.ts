@@ -1,5 +1,6 @@
 import { messageOf } from '../../common/errors.js';
 import type { Log } from '../../common/log.js';
+import type { BlockPin } from '../contract/at-block.js';
 import { ContractError } from '../contract/errors.js';
 import type { Clock, L1Client } from '../l1/client.js';
 import type { Score, ScoreList, ScoreWindow } from '../policy/result.js';
@@ -218,7 +219,7 @@ export async function finalizeStage(
   if ('error' in l1 || !l1.is_moving || !isClosable(l1, stage, hands.margin_s)) return 'not_closable';
   await fault?.('before_finalize');
 
-  const guard = async (height: number): Promise<void> => {
+  const guard = async (block: BlockPin): Promise<void> => {
     await checkOpen(hands, stage);
     const { start_time, end_time } = run.window;
     const blocks = await hands.index.window(stage, start_time, end_time, signal);
@@ -226,7 +227,7 @@ export async function finalizeStage(
     if (!isThere || blocks.to_hash !== run.to_hash)
       throw new ActError('NotFinalized', `stage ${stage} has other blocks than when it was scored`);
     // At the block of the nonce: whatever was done later has taken it.
-    const state = contract.at(height);
+    const state = contract.at(block);
     const found = await state.scores(stage);
     const now = await state.stage(stage);
     if (now?.is_finalized) throw new ActError('Overtaken', `stage ${stage} was finalized by somebody else`);
