@@ -16,10 +16,18 @@ export interface ContractOptions {
   readonly from: string;
   /** Rows that are asked for at once, at first; halved where the node cannot give as many. */
   readonly page_size?: number | undefined;
+  /** Scores of a stage that are read at most; for tests. */
+  readonly most_scores?: number | undefined;
 }
 
 /** Rows of a page. Nodes of rollups stop a call at 3 million gas by default, some 400 rows. */
 const defaultPageSize = 200;
+
+/**
+ * Scores of a stage that are read at most: some ten times what the blocks of a day have room for. Without an end, a contract or
+ * a node that always has further ones would be read for ever, without a word.
+ */
+const mostScores = 2_000_000;
 
 /** Calldata of an update. */
 export const encodeUpdate = (stage: bigint, scores: readonly Score[]): string =>
@@ -124,6 +132,11 @@ export function createScoreContract(options: ContractOptions): ScoreContract {
             scores.push({ address: lower, amount });
           }
           if (rows.length < limit) return scores;
+          if (scores.length >= (options.most_scores ?? mostScores))
+            throw new ContractError(
+              'no_contract',
+              `${address}: getScores gives more than ${scores.length} scores of stage ${stage}`,
+            );
         }
       },
     };
