@@ -1,3 +1,4 @@
+import { tellOfLostParts } from './clickhouse/lost-parts.js';
 import { type DatabaseConfig, openDatabase } from './clickhouse/open.js';
 import type { ValuesOf } from './config.js';
 import { runUntilSignal } from './lifecycle.js';
@@ -53,6 +54,7 @@ export async function runService<Config extends ServiceConfig>(
       stops.push(async () => transport.close());
       const database = await openDatabase(config);
       stops.push(() => database.close());
+      await tellOfLostParts(database, log);
       const addresses = [hostPort(config.HOST, config.GRPC_PORT)];
       const dependencies = { config, database, log, metrics, addresses, transport, onFatal };
       const running = await startOnceReachable(() => start(dependencies), {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { NodeError } from '../../services/common/chain/endpoints.js';
+import { scoreInterface } from '../../services/scoring-operator/contract/abi.js';
 import { ContractError } from '../../services/scoring-operator/contract/errors.js';
 import type { Anvil } from '../../tools/dev/anvil.js';
 import { anvilOrSkip } from '../support/anvil.js';
@@ -220,6 +221,24 @@ describe('the client of a scoring contract', function () {
       };
       let first: unknown;
       await assert.rejects(page.scores(5n), failed('no_contract', /twice/));
+    });
+
+    it('does not read for ever when a contract always has further scores', async () => {
+      const address = await deployKind(anvil, 'ours', 5n);
+      const options = { private_key: key, page_size: 10, most_scores: 100 };
+      const { contract } = clientOf(proxy.url, address, options);
+      proxy.meddle = ({ params, method }) => {
+        const { data } = (params[0] ?? {}) as { data?: string };
+        if (method !== 'eth_call' || data?.length !== 10 + 3 * 64) return undefined;
+        const [, offset] = scoreInterface.decodeFunctionData('getScores', data);
+        const rows = Array.from({ length: 10 }, (_, index) => {
+          const place = BigInt(offset) + BigInt(index) + 1n;
+          return [`0x${place.toString(16).padStart(40, '0')}`, 1n, place];
+        });
+        return { result: scoreInterface.encodeFunctionResult('getScores', [rows]) };
+      };
+      await assert.rejects(contract.scores(5n), failed('no_contract', /more than 100 scores of stage 5/));
+      assert.equal(proxy.count('eth_call'), 10);
     });
 
     it('reads nothing more once it is to stop', async () => {

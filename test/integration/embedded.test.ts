@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { QueryTimeout } from '../../services/common/clickhouse/database.js';
 import { openEmbedded } from '../../services/common/clickhouse/embedded.js';
 import { tsvField } from '../../services/common/clickhouse/lines.js';
+import { tellOfLostParts } from '../../services/common/clickhouse/lost-parts.js';
 import { UserError } from '../../services/common/errors.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 
@@ -35,6 +36,35 @@ describe('the embedded engine', () => {
       );
       await Promise.all(failing);
     }
+  });
+
+  it('tells of parts that were put aside as damaged, unless others stand for them', async () => {
+    const database = await testDatabase();
+    const options = { name: 'lost' };
+    const prefix = uniquePrefix();
+    await database.command(`CREATE DATABASE ${prefix}`, {}, options);
+    const table = `${prefix}.facts`;
+    await database.command(`CREATE TABLE ${table} (n UInt64) ENGINE = MergeTree ORDER BY n`, {}, options);
+    for (const n of [1, 2, 3]) await database.insert(table, JSON.stringify({ n }), options);
+    const told: unknown[] = [];
+    const log = { error: (...said: unknown[]) => void told.push(said) } as never;
+    const look = async () => (await tellOfLostParts(database, log)).filter((name) => name === table);
+    assert.deepEqual(await look(), []);
+    const parts = await database.rows<{ path: string }>(
+      `SELECT path FROM system.parts WHERE database = '${prefix}' AND active ORDER BY name`,
+      {},
+      options,
+    );
+    // As the engine names what it puts aside when it starts: one that is there all the same, as after a damaged merge.
+    const folder = join(parts[0]?.path ?? '', '..', 'detached');
+    cpSync(parts[1]?.path ?? '', join(folder, 'broken-on-start_all_2_3_1'), { recursive: true });
+    assert.deepEqual(await look(), []);
+    await database.command(`ALTER TABLE ${table} DETACH PART 'all_1_1_0'`, {}, options);
+    assert.deepEqual(await look(), [], 'that was done by a person');
+    renameSync(join(folder, 'all_1_1_0'), join(folder, 'broken-on-start_all_1_1_0'));
+    assert.deepEqual(await look(), [table]);
+    assert.match(JSON.stringify(told), /broken-on-start_all_1_1_0.*rows of a table are lost/);
+    await database.command(`DROP DATABASE ${prefix}`, {}, options);
   });
 
   const endings = [';', ' ;', ';\n', ' ', '\t', '\n', '\r', '\r\n', '\\', "'", '', '\n\nDROP TABLE kept;\n'];

@@ -94,6 +94,7 @@ export interface ClientOptions {
   readonly rollup_gas_limit?: bigint;
   readonly max_scores?: number;
   readonly page_size?: number;
+  readonly most_scores?: number | undefined;
   readonly config?: Partial<SendConfig>;
   readonly chain_id?: bigint;
 }
@@ -105,7 +106,13 @@ export function clientOf(url: string, address: string, options: ClientOptions): 
   const endpoints = createEndpoints('jsonrpc', [url], shared);
   const rpc = createEvmRpc(endpoints);
   const signer = options.signer ?? signerOfKey(hide(options.private_key));
-  const contract = createScoreContract({ rpc, address, from: signer.address, page_size: options.page_size });
+  const contract = createScoreContract({
+    rpc,
+    address,
+    from: signer.address,
+    page_size: options.page_size,
+    most_scores: options.most_scores,
+  });
   const config = { ...quick, ...options.config };
   const txs = createTxSender({
     rpc,

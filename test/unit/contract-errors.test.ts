@@ -40,6 +40,20 @@ describe('errors of the contract', () => {
     });
   }
 
+  it('show no more than a line of what a contract says, and nothing that steers a terminal', () => {
+    const said = '\u001b[31mred\n\u202etxt'.repeat(100_000);
+    for (const failure of [
+      { code: 3, message: 'execution reverted', data: encode('Error', [said]) },
+      { code: -32_000, message: `execution reverted: ${said}` },
+      { code: -32_000, message: said },
+    ]) {
+      const { message } = explainFailure('it', failure);
+      assert.ok(message.length < 400, `${message.length} characters`);
+      assert.doesNotMatch(message, /[\p{Cc}\p{Cf}]/u);
+      assert.match(message, /red/);
+    }
+  });
+
   it('are known by name in a text', () => {
     const error = explainFailure('it', { code: 3, message: 'execution reverted: StageFinalized(12)' });
     assert.deepEqual([error.kind, error.revert], ['reverted', { name: 'StageFinalized', args: ['12'] }]);

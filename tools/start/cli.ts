@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startBlock } from '../../services/block/main.js';
+import { tellOfLostParts } from '../../services/common/clickhouse/lost-parts.js';
 import { openDatabase } from '../../services/common/clickhouse/open.js';
 import type { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
 import type { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
@@ -72,6 +73,7 @@ async function startAll(
     const metrics = createMetrics(true);
     const database = await openDatabase({ ...config, DATA_DIR: folder });
     stops.push(() => database.close());
+    await tellOfLostParts(database, log);
     const shared = { database, log, metrics, onFatal, transport: openPlainTransport(config) };
     const all = { ...config, ...node, DATA_DIR: folder, ROLE: 'all' as const };
 

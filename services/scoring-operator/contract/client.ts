@@ -1,7 +1,7 @@
 import { ZeroAddress } from 'ethers';
 import type { Score } from '../policy/result.js';
 import { scoreInterface } from './abi.js';
-import { callAt, fetchHead } from './at-block.js';
+import { type BlockPin, callAt, fetchHead } from './at-block.js';
 import type { ContractStage, ContractState, ScoreContract } from './contract.js';
 import { ContractError, describeRevert, type Revert } from './errors.js';
 import { type EvmRpc, fromQuantity, RpcAnswerError } from './rpc.js';
@@ -16,10 +16,18 @@ export interface ContractOptions {
   readonly from: string;
   /** Rows that are asked for at once, at first; halved where the node cannot give as many. */
   readonly page_size?: number | undefined;
+  /** Scores of a stage that are read at most; for tests. */
+  readonly most_scores?: number | undefined;
 }
 
 /** Rows of a page. Nodes of rollups stop a call at 3 million gas by default, some 400 rows. */
 const defaultPageSize = 200;
+
+/**
+ * Scores of a stage that are read at most: some ten times what the blocks of a day have room for. Without an end, a contract or
+ * a node that always has further ones would be read for ever, without a word.
+ */
+const mostScores = 2_000_000;
 
 /** Calldata of an update. */
 export const encodeUpdate = (stage: bigint, scores: readonly Score[]): string =>
@@ -52,10 +60,10 @@ export function createScoreContract(options: ContractOptions): ScoreContract {
     return new ContractError('no_contract', `${address}: ${what}`);
   };
 
-  const at = (height: number, signal?: AbortSignal): ContractState => {
+  const at = (block: BlockPin, signal?: AbortSignal): ContractState => {
     const call = async (name: string, args: readonly unknown[]): Promise<unknown[] | undefined> => {
       const data = scoreInterface.encodeFunctionData(name, args);
-      return decodeResult(name, await callAt(rpc, height, 'eth_call', [{ from, to: address, data }], signal));
+      return decodeResult(name, await callAt(rpc, block, 'eth_call', [{ from, to: address, data }], signal));
     };
 
     /** Reads a function that every kind has. */
@@ -79,7 +87,7 @@ export function createScoreContract(options: ContractOptions): ScoreContract {
     };
 
     return {
-      height,
+      height: typeof block === 'number' ? block : block.height,
       stage: readStage,
       async isAllowed(account) {
         const [allowed] = await read('allowList', [account]);
@@ -124,6 +132,11 @@ export function createScoreContract(options: ContractOptions): ScoreContract {
             scores.push({ address: lower, amount });
           }
           if (rows.length < limit) return scores;
+          if (scores.length >= (options.most_scores ?? mostScores))
+            throw new ContractError(
+              'no_contract',
+              `${address}: getScores gives more than ${scores.length} scores of stage ${stage}`,
+            );
         }
       },
     };

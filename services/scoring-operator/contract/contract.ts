@@ -1,4 +1,5 @@
 import type { Score } from '../policy/result.js';
+import type { BlockPin } from './at-block.js';
 
 /** What a contract says of a stage; undefined where it has no such stage. */
 export interface ContractStage {
@@ -45,7 +46,7 @@ export interface ScoreContract extends Omit<ContractState, 'height'> {
    */
   head(at_least: number, signal?: AbortSignal): Promise<number>;
   /** The state of a block; nothing is asked yet. @param signal ends every read of it. */
-  at(height: number, signal?: AbortSignal): ContractState;
+  at(block: BlockPin, signal?: AbortSignal): ContractState;
   /** Gas that an update of these would take. @throws ContractError when it would fail. */
   estimateUpdate(stage: bigint, scores: readonly Score[]): Promise<bigint>;
   estimateFinalize(stage: bigint): Promise<bigint>;

@@ -78,9 +78,16 @@ export function decodeRevert(data: string): Revert | undefined {
   }
 }
 
+/** How much of a contract's or a node's own words is told on: it goes to logs, tables and terminals. */
+const mostSaid = 300;
+
+/** Foreign words on one line, cut, and without characters that steer a terminal. */
+const readable = (text: string): string =>
+  text.slice(0, mostSaid).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ');
+
 /** A revert in words. */
 export function describeRevert({ name, args }: Revert): string {
-  const [first, second] = args.map(String);
+  const [first, second] = args.map((value) => readable(String(value)));
   switch (name) {
     case 'PermissionDenied':
       return `PermissionDenied: ${first} is not on the allow list of the contract`;
@@ -146,7 +153,7 @@ export function explainFailure(what: string, failure: RpcFailure): ContractError
   const revert = findRevert(failure);
   if (revert !== undefined)
     return new ContractError('reverted', `${what}: ${describeRevert(revert)}`, revert);
-  const said = failure.message.slice(0, 300) || 'the node refuses and gives no reason';
+  const said = readable(failure.message) || 'the node refuses and gives no reason';
   if (outOfGas.test(failure.message)) return new ContractError('out_of_gas', `${what}: ${said}`);
   if (insufficientFunds.test(failure.message))
     return new ContractError('insufficient_funds', `${what}: ${said}`);

@@ -1,5 +1,6 @@
 import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
+import type { BlockPin } from './at-block.js';
 import { broadcast } from './broadcast.js';
 import type { ContractError } from './errors.js';
 import { fetchNonces, findByHash, findByNonce, isSameCall } from './nonce.js';
@@ -19,9 +20,9 @@ export interface TxRequest {
   /**
    * Looked at once the nonce is chosen and before anything is signed; what it throws ends the sending.
    *
-   * @param height block that the nonce was counted at: what is looked at has to be looked at there.
+   * @param block that the nonce was counted at: what is looked at has to be looked at there.
    */
-  readonly check?: ((height: number) => Promise<void>) | undefined;
+  readonly check?: ((block: BlockPin) => Promise<void>) | undefined;
   /** Gas it would take. @throws ContractError when it would fail */
   readonly estimate: () => Promise<bigint>;
   /** Awaited before bytes leave the process; `tx_hash` is '' where a remote signer sends by itself. */

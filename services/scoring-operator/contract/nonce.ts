@@ -1,6 +1,6 @@
 import { NodeError } from '../../common/chain/endpoints.js';
 import { sleep } from '../../common/lifecycle.js';
-import { callAt, fetchHead } from './at-block.js';
+import { type BlockPin, callAt, fetchHead, pinBlock } from './at-block.js';
 import { type EvmRpc, fromQuantity, toQuantity } from './rpc.js';
 
 /** Txs of an account: in blocks up to a height, and in blocks or the node's pool. */
@@ -48,6 +48,30 @@ export async function nextNonce(
     if (Date.now() >= end || signal?.aborted) return { nonce: mined, height, is_replacing: true };
     await sleep(poll_ms, signal);
   }
+}
+
+/**
+ * The block of a nonce by its hash, so that what is looked at there is of the same fork: of two nodes that disagree, one
+ * could have the tx that took the nonce before, and the other one show a state without it.
+ *
+ * @throws NodeError `behind` when no node has that very block, `contradicts` when the nonce is another one there; RpcAnswerError.
+ */
+export async function pinNonce(
+  rpc: EvmRpc,
+  account: string,
+  nonce: number,
+  height: number,
+  signal?: AbortSignal,
+): Promise<BlockPin> {
+  const method = 'eth_getTransactionCount';
+  const block = await pinBlock(rpc, height, signal);
+  const there = Number(fromQuantity(await callAt(rpc, block, method, [account], signal), method));
+  if (there !== nonce)
+    throw new NodeError(
+      'contradicts',
+      `the next nonce of ${account} at block ${height} is ${nonce} and ${there}`,
+    );
+  return block;
 }
 
 /** A tx as the node has it. */

@@ -1,5 +1,6 @@
 import type { MinedTx, ScoreSender, SendHooks, Settled, SignedTx } from '../machine/ports.js';
 import type { Score } from '../policy/result.js';
+import type { BlockPin } from './at-block.js';
 import { guessedGas, halve, planBatches } from './batches.js';
 import { encodeFinalize, encodeUpdate, withReason } from './client.js';
 import type { ScoreContract } from './contract.js';
@@ -102,10 +103,10 @@ export function createScoreSender(options: ScoreSenderOptions): ScoreSender {
 
     finalize(stage, guard, hooks, signal) {
       const what = `finalizing stage ${stage}`;
-      const check = async (height: number): Promise<void> => {
-        await guard(height);
+      const check = async (block: BlockPin): Promise<void> => {
+        await guard(block);
         // Whatever the guard is: a finalized stage is never finalized again.
-        if ((await contract.at(height).stage(stage))?.is_finalized === true) {
+        if ((await contract.at(block).stage(stage))?.is_finalized === true) {
           const revert = { name: 'StageFinalized', args: [stage] };
           throw new ContractError('reverted', `${what}: it is finalized already`, revert);
         }

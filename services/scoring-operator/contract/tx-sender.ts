@@ -15,7 +15,7 @@ import {
   waitFor,
 } from './flight.js';
 import { type GasLimits, gasFor, leastLimit } from './gas.js';
-import { fetchNonces, nextNonce } from './nonce.js';
+import { fetchNonces, nextNonce, pinNonce } from './nonce.js';
 import { explainReceipt, type RawReceipt } from './receipts.js';
 import { LostReply } from './remote-signer.js';
 import { type EvmRpc, fromQuantity } from './rpc.js';
@@ -152,7 +152,8 @@ export function createTxSender(options: TxSenderOptions): TxSender {
     const next = await nextNonce(rpc, signer.address, wait, at_least, request.signal);
     const { nonce, height: after_height } = next;
     if (next.is_replacing) log.warn({ nonce }, `${request.what}: replaces a tx that is stuck in the pool`);
-    await request.check?.(after_height);
+    if (request.check !== undefined)
+      await request.check(await pinNonce(rpc, signer.address, nonce, after_height, request.signal));
     const estimate = await request.estimate();
     const prices = await fetchPrices(rpc);
     const allowed = await limits(prices.block_gas_limit);

@@ -1,16 +1,18 @@
 import { messageOf } from '../../common/errors.js';
 import type { Log } from '../../common/log.js';
+import type { BlockPin } from '../contract/at-block.js';
 import { ContractError } from '../contract/errors.js';
 import type { Clock, L1Client } from '../l1/client.js';
 import type { Score, ScoreList, ScoreWindow } from '../policy/result.js';
 import type { Run, SeenStage } from '../store/rows.js';
 import type { ScoringStore } from '../store/store.js';
-import { isClosable } from './decide.js';
+import { isClosable, utc } from './decide.js';
 import { differences, isSame } from './differences.js';
 import { noteFinalized } from './finalized.js';
+import { futileUntil, longestWait_ms } from './futile.js';
 import { believedL1 } from './l1-belief.js';
 import { newestState } from './pin.js';
-import type { ContractReads, Index, ScorePolicy, ScoreSender } from './ports.js';
+import type { ContractReads, Index, ScorePolicy, ScoreSender, TxPurpose } from './ports.js';
 import { keepingTxs, settleTxs } from './txs.js';
 import type { StageBlocks } from './types.js';
 import { compare, toChecks } from './verify.js';
@@ -88,6 +90,7 @@ export async function scoreStage(hands: Hands, blocks: StageBlocks, signal?: Abo
         'ReadBackDiffers',
         `stage ${stage}: ${wanted.length} scores still differ after ${rounds} rounds of sending`,
       );
+    await checkFutile(hands, run, 'update', Math.max(list.scores.length, found.length));
     hands.log.info({ stage: String(stage), scores: wanted.length, round }, 'sending scores');
     await sending(stage, () =>
       sender.sendScores(stage, wanted, keepingTxs(hands, run, list.scores.length - missing), signal),
@@ -119,6 +122,23 @@ async function checkOpen({ store }: Hands, stage: bigint): Promise<void> {
       'FinalizedBefore',
       `stage ${stage}: the tables say that stage ${known.stage} is finalized`,
     );
+}
+
+/** Stops while txs of this kind have come to nothing too often. @throws ActError SendFailed */
+async function checkFutile(
+  { store, clock }: Hands,
+  { stage, list_hash }: Run,
+  purpose: TxPurpose,
+  size: number,
+): Promise<void> {
+  const until = futileUntil(await store.txs(stage), { purpose, list_hash }, size);
+  // A wait that the clock cannot explain is none: it was set back.
+  if (until <= clock.now() || until > clock.now() + 2 * longestWait_ms) return;
+  const what = purpose === 'update' ? 'its scores were sent' : 'finalizing it has failed';
+  throw new ActError(
+    'SendFailed',
+    `stage ${stage}: ${what} again and again without effect, so nothing is sent before ${utc(until / 1_000)}: who else writes to the contract, and does the node tell the truth?`,
+  );
 }
 
 /** The list that is being sent already, or a new one, written down before anything is sent. */
@@ -216,9 +236,10 @@ export async function finalizeStage(
   }
   const l1 = await believedL1(hands, await store.seenStages(), signal);
   if ('error' in l1 || !l1.is_moving || !isClosable(l1, stage, hands.margin_s)) return 'not_closable';
+  await checkFutile(hands, run, 'finalize', 0);
   await fault?.('before_finalize');
 
-  const guard = async (height: number): Promise<void> => {
+  const guard = async (block: BlockPin): Promise<void> => {
     await checkOpen(hands, stage);
     const { start_time, end_time } = run.window;
     const blocks = await hands.index.window(stage, start_time, end_time, signal);
@@ -226,7 +247,7 @@ export async function finalizeStage(
     if (!isThere || blocks.to_hash !== run.to_hash)
       throw new ActError('NotFinalized', `stage ${stage} has other blocks than when it was scored`);
     // At the block of the nonce: whatever was done later has taken it.
-    const state = contract.at(height);
+    const state = contract.at(block);
     const found = await state.scores(stage);
     const now = await state.stage(stage);
     if (now?.is_finalized) throw new ActError('Overtaken', `stage ${stage} was finalized by somebody else`);

@@ -1,3 +1,4 @@
+import type { BlockPin } from '../contract/at-block.js';
 import type { ScoreContract } from '../contract/contract.js';
 import type { RunSummary } from '../policy/describe.js';
 import type { Facts } from '../policy/facts.js';
@@ -63,7 +64,7 @@ export interface ScoreSender {
    * Finalizes a stage with one tx and waits for its receipt.
    *
    * What keeps two processes with one key from finalizing twice, and one from being misled by a node that is late: the
-   * nonce is the count of txs that were mined up to one block, `guard` looks at the same block whether the stage is
+   * nonce is the count of txs that were mined up to one block, known by its hash, `guard` looks at the same block whether the stage is
    * still open, and the tx is signed with that nonce and no other. If another finalization was mined later, this one's
    * nonce is too low.
    *
@@ -71,7 +72,7 @@ export interface ScoreSender {
    */
   finalize(
     stage: bigint,
-    guard: (height: number) => Promise<void>,
+    guard: (block: BlockPin) => Promise<void>,
     hooks: SendHooks,
     signal?: AbortSignal,
   ): Promise<MinedTx>;

@@ -270,20 +270,23 @@ export function processOver(
     contract: {
       address: `0x${'1'.repeat(40)}`,
       head,
-      at: (height) => ({
-        height,
-        initStage: () => stateAt(height, () => (world.kind === 'oldest' ? undefined : world.initStage)),
-        stage: (stage) =>
-          stateAt(height, ({ stages }) => {
-            const own = stages.get(stage);
-            return own && { stage, total_score: own.total, is_finalized: own.is_finalized };
-          }),
-        isAllowed: () => stateAt(height, () => world.isAllowed),
-        scores: (stage) =>
-          stateAt(height, ({ stages }) =>
-            [...(stages.get(stage)?.scores ?? [])].map(([address, amount]) => ({ address, amount })),
-          ),
-      }),
+      at: (block) => {
+        const height = typeof block === 'number' ? block : block.height;
+        return {
+          height,
+          initStage: () => stateAt(height, () => (world.kind === 'oldest' ? undefined : world.initStage)),
+          stage: (stage) =>
+            stateAt(height, ({ stages }) => {
+              const own = stages.get(stage);
+              return own && { stage, total_score: own.total, is_finalized: own.is_finalized };
+            }),
+          isAllowed: () => stateAt(height, () => world.isAllowed),
+          scores: (stage) =>
+            stateAt(height, ({ stages }) =>
+              [...(stages.get(stage)?.scores ?? [])].map(([address, amount]) => ({ address, amount })),
+            ),
+        };
+      },
     },
     chain: {
       wanted: { chain_id: '', evm_chain_id: 7n },
