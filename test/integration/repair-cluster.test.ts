@@ -3,6 +3,9 @@ import type { Target } from '../../services/common/clickhouse/migrate.js';
 import type { Cursor } from '../../services/common/consume.js';
 import { soleWriter } from '../../services/common/writer/fence.js';
 import { createWriterHead, type RepairOptions } from '../../services/common/writer/repair.js';
+import * as nft from '../../services/nft/store/cursor.js';
+import * as nftTables from '../../services/nft/store/tables.js';
+import { factsAbove as nftAbove, nftViews } from '../../services/nft/store/views.js';
 import * as richlist from '../../services/richlist/store/cursor.js';
 import * as richlistTables from '../../services/richlist/store/tables.js';
 import * as richlistViews from '../../services/richlist/store/views.js';
@@ -42,6 +45,7 @@ async function repairOn<Position extends Cursor, Name extends string>(
 }
 
 const txOnCluster = txTables.tablesOf(target);
+const nftOnCluster = nftTables.tablesOf(target);
 const richlistOnCluster = richlistTables.tablesOf(target);
 const services: Readonly<
   Record<string, { readonly repair: () => Promise<string[]>; readonly views: number }>
@@ -52,6 +56,14 @@ const services: Readonly<
       repairOn({
         ...{ tables: txOnCluster, head: txTables.headOf(txOnCluster) },
         ...{ views: [txViews.txViews], above: txViews.factsAbove, nothing: tx.nothing },
+      }),
+  },
+  nft: {
+    views: nftViews.flatMap(({ views }) => views).length,
+    repair: () =>
+      repairOn({
+        ...{ tables: nftOnCluster, head: nftTables.headOf(nftOnCluster) },
+        ...{ views: nftViews, above: nftAbove, nothing: nft.nothing },
       }),
   },
   richlist: {

@@ -24,7 +24,7 @@ import { createMemory, type ResolveObjects } from './memory.js';
 import { placeOf } from './place.js';
 import { collectionRows, factRows, type NamedCollection, type TableRows, tokenRows } from './rows.js';
 import { headOf, tablesOf, type ViewName } from './tables.js';
-import { nftViews } from './views.js';
+import { factsAbove, nftViews } from './views.js';
 
 export interface StoreOptions {
   readonly database: FencedDatabase;
@@ -90,9 +90,6 @@ const viewLinesAtOnce = 150_000;
 /** Views of which rows are deleted as tokens move. */
 const compacted = ['token_lists', 'token_counts'] as const;
 
-const ofPosition = 'at >= ({height:UInt64} + 1) * 2097152';
-const ofDetails = `${ofPosition} OR version > {details:UInt64}`;
-
 /** Opens the tables for writing; they must have been migrated. */
 export function createNftStore(options: StoreOptions): NftStore {
   const { database, log, vm } = options;
@@ -121,20 +118,7 @@ export function createNftStore(options: StoreOptions): NftStore {
     ...{ database, tables, fault, onRepairs: options.onRepairs },
     head: headOf(tables),
     views: nftViews,
-    above: [
-      ['blocks', 'height > {height:UInt64}'],
-      ['changes', ofPosition],
-      ['objects', ofPosition],
-      ['contracts', ofPosition],
-      ['classes', ofPosition],
-      ['asks', ofPosition],
-      ['jobs', ofPosition],
-      ['token_uris', ofDetails],
-      ['births', ofPosition],
-      ['collection_names', ofDetails],
-      ['account_history', ofPosition],
-      ['history', ofPosition],
-    ],
+    above: factsAbove,
   });
 
   const compactor = createCompactor({ database, tables, views: compacted, name: 'nft', log });

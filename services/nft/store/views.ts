@@ -1,8 +1,28 @@
+import type { Conditions } from '../../common/clickhouse/remove.js';
 import { readDefinition, type ViewSet } from '../../common/writer/views.js';
 import type { TableName, ViewName } from './tables.js';
 
 /** Positions above the head: a position is the height times 2^21, and the index in the block. */
 const aboveHead = '>= ({height:UInt64} + 1) * 2097152';
+
+const ofPosition = 'at >= ({height:UInt64} + 1) * 2097152';
+const ofDetails = `${ofPosition} OR version > {details:UInt64}`;
+
+/** The facts above the head, table by table; those that views follow from come last. */
+export const factsAbove: Conditions<TableName> = [
+  ['blocks', 'height > {height:UInt64}'],
+  ['changes', ofPosition],
+  ['objects', ofPosition],
+  ['contracts', ofPosition],
+  ['classes', ofPosition],
+  ['asks', ofPosition],
+  ['jobs', ofPosition],
+  ['token_uris', ofDetails],
+  ['births', ofPosition],
+  ['collection_names', ofDetails],
+  ['account_history', ofPosition],
+  ['history', ofPosition],
+];
 
 const view = (table: ViewName) => ({ table, definition: readDefinition('nft', table) });
 
