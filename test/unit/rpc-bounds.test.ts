@@ -224,8 +224,9 @@ describe('gRPC: bounds of a server', () => {
     const session = from('127.0.0.1');
     const slow = [...Array(2)].map(() => get(session, large));
     await until(() => answered === 2);
+    // The second of them may be left a moment after the first, whose turn this call takes.
     assert.equal(await codeOf(get(session, 1)), status.OK);
-    assert.equal(await refusals('GRPC_SEND_TIMEOUT_MS'), 2);
+    await until(async () => (await refusals('GRPC_SEND_TIMEOUT_MS')) === 2);
     for (const call of slow) assert.notEqual(await codeOf(call), status.OK);
   });
 
