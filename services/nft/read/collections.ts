@@ -1,7 +1,7 @@
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import { readFitting } from '../../common/page/fit.js';
 import { keyNumber } from '../../common/page/key.js';
-import { inOrder } from '../store/lookups.js';
+import { viewPageSql } from '../../common/page/view.js';
 import type { ShownCollection } from '../store/types.js';
 import { readCounts, readHoldings } from './counts.js';
 import { memoryList } from './memory-list.js';
@@ -94,24 +94,16 @@ function readPlaces(
   { database, tables, call }: Reading,
   { anchor, descending, offset, limit }: Range,
 ): Promise<CollectionPlace[]> {
-  const [order, over] = descending ? ['DESC', '<'] : ['ASC', '>'];
+  const over = descending ? '<' : '>';
   const beyond =
     anchor === undefined
-      ? ''
-      : `WHERE born_at ${over} {born_at:UInt64} OR (born_at = {born_at:UInt64} AND collection ${over} {collection:String})`;
+      ? '1'
+      : `v.born_at ${over} {born_at:UInt64} OR (v.born_at = {born_at:UInt64} AND v.collection ${over} {collection:String})`;
+  const columns = ['born_at', 'collection'];
+  const table = tables.of('collection_list');
   return database.rows<CollectionPlace>(
-    `SELECT born_at, collection
-     FROM (
-       SELECT born_at, collection, is_deleted
-       FROM ${tables.of('collection_list')} AS c
-       ${beyond}
-       ORDER BY born_at ${order}, collection ${order}, c.version DESC
-       LIMIT 1 BY born_at, collection
-     )
-     WHERE is_deleted = 0
-     LIMIT {limit:UInt64} OFFSET {offset:UInt64}
-     ${inOrder}`,
-    { limit, offset, ...(anchor === undefined ? {} : { born_at: anchor[0], collection: anchor[1] }) },
+    viewPageSql({ table, columns, key: columns, where: beyond, descending, skip: offset }),
+    { limit, skip: offset, ...(anchor === undefined ? {} : { born_at: anchor[0], collection: anchor[1] }) },
     { name: 'nft.collection_places', ...call },
   );
 }

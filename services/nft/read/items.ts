@@ -1,5 +1,5 @@
 import type { Params } from '../../common/clickhouse/database.js';
-import { inOrder } from '../store/lookups.js';
+import { viewPageSql } from '../../common/page/view.js';
 import type { ListName } from '../store/tables.js';
 import type { Range } from './moving-page.js';
 import type { Reading } from './reader.js';
@@ -30,30 +30,27 @@ export function readItems(
   of: ItemList,
   { anchor, descending, offset, limit }: Range,
 ): Promise<Item[]> {
-  const [order, over] = descending ? ['DESC', '<'] : ['ASC', '>'];
+  const over = descending ? '<' : '>';
   // Not as a comparison of tuples: of that the primary key uses the first part only.
   const beyond =
     anchor === undefined
       ? ''
-      : `AND (height ${over} {height:UInt64} OR (height = {height:UInt64} AND (
-           id_key ${over} {id_key:String} OR (id_key = {id_key:String} AND collection ${over} {collection:String})
+      : `AND (v.height ${over} {height:UInt64} OR (v.height = {height:UInt64} AND (
+           v.id_key ${over} {id_key:String} OR (v.id_key = {id_key:String} AND v.collection ${over} {collection:String})
          )))`;
   const shown = shownIn(tables, of);
+  const sql = viewPageSql({
+    table: tables.of('token_lists'),
+    columns: ['height', 'id_key', 'collection'],
+    key: ['list', 'scope', 'height', 'id_key', 'collection'],
+    where: `v.list = {list:String} AND v.scope = {scope:String} ${beyond} ${shown.where}
+      ${of.id_key === undefined ? '' : 'AND v.id_key = {only_key:String}'}`,
+    ...{ descending, skip: offset },
+  });
   return database.rows<Item>(
-    `SELECT height, id_key, collection
-     FROM (
-       SELECT height, id_key, collection, is_deleted
-       FROM ${tables.of('token_lists')} AS i
-       WHERE list = {list:String} AND scope = {scope:String} ${beyond} ${shown.where}
-         ${of.id_key === undefined ? '' : 'AND id_key = {only_key:String}'}
-       ORDER BY list ${order}, scope ${order}, height ${order}, id_key ${order}, collection ${order}, i.version DESC
-       LIMIT 1 BY height, id_key, collection
-     )
-     WHERE is_deleted = 0
-     LIMIT {limit:UInt64} OFFSET {offset:UInt64}
-     ${inOrder}`,
+    sql,
     {
-      ...{ list: of.list, scope: of.scope, limit, offset },
+      ...{ list: of.list, scope: of.scope, limit, skip: offset },
       ...(anchor === undefined ? {} : { height: anchor[0], id_key: anchor[1], collection: anchor[2] }),
       ...(of.id_key === undefined ? {} : { only_key: of.id_key }),
       ...shown.params,
@@ -69,9 +66,9 @@ function shownIn(
 ): { readonly where: string; readonly params: Params } {
   if (hidden.length === 0) return { where: '', params: {} };
   if (owner === undefined || !areMany(hidden))
-    return { where: 'AND collection NOT IN {hidden:Array(String)}', params: { hidden } };
+    return { where: 'AND v.collection NOT IN {hidden:Array(String)}', params: { hidden } };
   return {
-    where: `AND collection GLOBAL IN (
+    where: `AND v.collection GLOBAL IN (
       SELECT collection
       FROM ${tables.of('shown_collections')} AS s
       WHERE collection GLOBAL IN (

@@ -42,12 +42,6 @@ export const newestRows = (
   )
   WHERE is_deleted = 0`;
 
-/**
- * How the rows of a list are read of which the first ones are wanted: in the order of the table, a little at a time. The
- * engine would else read the whole list before it merges the parts.
- */
-export const inOrder = 'SETTINGS read_in_order_use_buffering = 0, max_block_size = 1024';
-
 const write = (name: string) => ({ name: `nft.${name}`, priority: 'write' as const });
 
 /** Columns of a token's state. */

@@ -27,6 +27,8 @@ export interface Replica {
 export interface Kind {
   /** Whether calls wait or are refused while the tables are cut; else they are answered exactly. */
   readonly refuses: boolean;
+  /** Questions about views: their answers may show the block that is being written, each part of them by itself. */
+  readonly moving: readonly string[];
   /** Removes a block above the common one alone, as a DELETE does that is cut short. */
   readonly tear?: (database: Database, prefix: string) => Promise<void>;
   /** Merges, so that next to nothing is left of what newer rows have replaced. */

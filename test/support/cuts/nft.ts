@@ -53,6 +53,7 @@ function ask(reader: Reader): Questions {
 /** The NFTs. */
 export const nft: Kind = {
   refuses: true,
+  moving: ['list', 'mine', 'size'],
   merge: mergeWhole('nft', [
     ...['token_states', 'token_lists', 'token_counts', 'shown_collections', 'collection_list'],
   ]),

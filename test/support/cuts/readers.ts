@@ -82,3 +82,42 @@ export function holdable(database: Database) {
     },
   };
 }
+
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Whether an answer lies between two others: each field is of one of them. Of a list each item is of one of them, and none
+ * is missing that both have.
+ */
+export function isBetween(answer: unknown, before: unknown, after: unknown): boolean {
+  const texts = (items: readonly unknown[]): string[] => items.map((item) => JSON.stringify(item));
+  if (Array.isArray(answer) && Array.isArray(before) && Array.isArray(after)) {
+    const [found, earlier, later] = [texts(answer), texts(before), texts(after)];
+    return (
+      found.every((item) => earlier.includes(item) || later.includes(item)) &&
+      earlier.every((item) => !later.includes(item) || found.includes(item))
+    );
+  }
+  if (isPlain(answer) && isPlain(before) && isPlain(after))
+    return Object.entries(answer).every(([name, value]) => isBetween(value, before[name], after[name]));
+  return [before, after].map((value) => JSON.stringify(value)).includes(JSON.stringify(answer));
+}
+
+/** Fails unless answers are those of one state; those about views may lie between it and another one. */
+export function expectAnswers(
+  answers: Readonly<Record<string, unknown>>,
+  state: Readonly<Record<string, unknown>>,
+  next: Readonly<Record<string, unknown>>,
+  moving: readonly string[],
+  about: string,
+): void {
+  for (const [name, answer] of Object.entries(answers)) {
+    if (moving.includes(name))
+      assert.ok(
+        isBetween(answer, state[name], next[name]),
+        `${about}, ${name}: ${JSON.stringify(answer).slice(0, 500)}`,
+      );
+    else assert.deepEqual(answer, state[name], `${about}, ${name}`);
+  }
+}

@@ -47,6 +47,7 @@ function ask(reader: Reader): Questions {
 /** The rich list. */
 export const richlist: Kind = {
   refuses: true,
+  moving: ['list'],
   merge: mergeWhole('richlist', ['account_balances', 'holder_list', 'holder_counts']),
   async open(database, prefix, fault) {
     const { index, store } = await openTestRichlist(database, prefix, { fault });

@@ -72,6 +72,7 @@ function serve(database: Database, prefix: string, options: Partial<ReaderOption
 /** The txs: blocks up to the common one are batches of their own, those above are one. */
 export const tx: Kind = {
   refuses: false,
+  moving: [],
   tear: (database, prefix) =>
     database.command(
       `DELETE FROM ${prefix}_tx.blocks WHERE height = {height:UInt64}`,
