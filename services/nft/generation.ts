@@ -56,15 +56,18 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
       vm,
       log,
       fault,
+      onRebuild: (progress) => {
+        rebuilding = progress;
+      },
       resolveObjects: vm === 'move' ? resolveObjectsFrom(rest, log, signal, beginsLate, earlier) : undefined,
     },
     writer,
   );
-  let hindrance = 'the block service has not answered yet';
+  let [hindrance, rebuilding] = ['the block service has not answered yet', ''];
   let asked = { height: 0, generation: -1 };
   return {
     reader: config.ROLE === 'serve' ? { ...index.reader, look } : index.reader,
-    hindrance: () => hindrance,
+    hindrance: () => hindrance || rebuilding,
     retryDetails: (collection) => retryFailed(index, store, collection),
     get tip() {
       const { height, hash } = head.position;

@@ -42,11 +42,19 @@ function openRichlistTables(
   const { tables, head } = index;
   const look = lookOf(database, tables, head);
   const earlier = () => (isInUse() ? undefined : { ...opened.inUse().reader, database: writer });
-  let seeding = '';
+  let [seeding, rebuilding] = ['', ''];
   const onSeeding = (progress: string): void => {
     seeding = progress;
   };
-  const store = index.openStore(writerOptions({ ...options, signal, earlier, onSeeding }), writer);
+  const store = index.openStore(
+    {
+      ...writerOptions({ ...options, signal, earlier, onSeeding }),
+      onRebuild: (progress) => {
+        rebuilding = progress;
+      },
+    },
+    writer,
+  );
   let hindrance = 'the block service has not answered yet';
   const follow = (): Promise<void> =>
     ingest({
@@ -65,7 +73,7 @@ function openRichlistTables(
   return {
     reader: config.ROLE === 'serve' ? { ...index.reader, look } : index.reader,
     // On other rollups it has nothing to do but to say so.
-    hindrance: () => (config.VM_TYPE === 'evm' ? hindrance || seeding : ''),
+    hindrance: () => (config.VM_TYPE === 'evm' ? hindrance || seeding || rebuilding : ''),
     get tip() {
       const { height, hash } = head.position;
       return { height, hash, tracks: {} };

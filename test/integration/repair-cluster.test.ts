@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Target } from '../../services/common/clickhouse/migrate.js';
 import type { Cursor } from '../../services/common/consume.js';
+import { createLog } from '../../services/common/log.js';
 import { soleWriter } from '../../services/common/writer/fence.js';
 import { createWriterHead, type RepairOptions } from '../../services/common/writer/repair.js';
 import * as nft from '../../services/nft/store/cursor.js';
@@ -36,7 +37,12 @@ async function repairOn<Position extends Cursor, Name extends string>(
     },
     insert: async () => {},
   };
-  const head = createWriterHead({ ...options, database: soleWriter(database), fault: () => {} });
+  const head = createWriterHead({
+    ...options,
+    database: soleWriter(database),
+    fault: () => {},
+    log: createLog('silent'),
+  });
   await head.find(async () => ({ position: options.nothing, views: 'whole', rollbacks: 0 }));
   await head.repair(options.nothing);
   for (const sql of commands)

@@ -2,8 +2,10 @@ import { type Conditions, countRows, removeFromAll } from '../clickhouse/remove.
 import type { TableNames } from '../clickhouse/tables.js';
 import type { Cursor } from '../consume.js';
 import type { FaultPoint } from '../fault.js';
+import type { Log } from '../log.js';
 import type { FencedDatabase } from './fence.js';
 import {
+  type Columns,
   countedRepairs,
   type HeadRow,
   type HeadTable,
@@ -25,6 +27,9 @@ export interface RepairOptions<Position extends Cursor, Name extends string> {
    */
   readonly above: Conditions<Name>;
   readonly fault: FaultPoint;
+  readonly log: Log;
+  /** Told how far it is while all views are made from facts; '' once they are there. */
+  readonly onRebuild?: ((progress: string) => void) | undefined;
   /** Told how many repairs have begun and ended, whenever that is known anew: readers in this process go by it. */
   readonly onRepairs?: ((count: number) => void) | undefined;
 }
@@ -56,7 +61,7 @@ export interface WriterHead<Position extends Cursor> {
 export function createWriterHead<Position extends Cursor, Name extends string>(
   options: RepairOptions<Position, Name>,
 ): WriterHead<Position> {
-  const { database, tables, head, views, above, fault, onRepairs } = options;
+  const { database, tables, head, views, above, fault, log, onRebuild, onRepairs } = options;
   let row: HeadRow<Position> | undefined;
 
   const found = (): HeadRow<Position> => {
@@ -69,6 +74,23 @@ export function createWriterHead<Position extends Cursor, Name extends string>(
     await writeHead(database, head, next);
     row = next;
     onRepairs?.(countedRepairs(next));
+  };
+
+  /** Makes the views what they are at a position. @param all of every key, which may take minutes. */
+  const repairAll = async (position: Columns, all: boolean): Promise<void> => {
+    const environment = { of: tables.of, position, name: head.name };
+    const names = [...new Set(views.flatMap((set) => set.views.map(({ table }) => table)))];
+    let current: Name | undefined;
+    const onStatement = async (table: Name): Promise<void> => {
+      await fault(`repair ${table}`);
+      if (!all || table === current) return;
+      current = table;
+      const progress = `views are being made from facts: ${table}, ${names.indexOf(table) + 1} of ${names.length}`;
+      log.info(progress);
+      onRebuild?.(progress);
+    };
+    for (const set of views) await repairViews(database, environment, set, all, onStatement);
+    onRebuild?.('');
   };
 
   return {
@@ -96,15 +118,7 @@ export function createWriterHead<Position extends Cursor, Name extends string>(
         before.views === 'rebuilding' ? 'rebuilding' : isTouched ? 'repairing' : 'whole';
       if (isTouched || !isSame) await write({ position: to, views: state, rollbacks: rollbacks + 1 });
       onLowered?.();
-      if (isTouched)
-        for (const set of views)
-          await repairViews(
-            database,
-            { of: tables.of, position: params, name: head.name },
-            set,
-            state === 'rebuilding',
-            (table) => fault(`repair ${table}`),
-          );
+      if (isTouched) await repairAll(params, state === 'rebuilding');
       const removed = await removeFromAll(remove, above, params, counts);
       if (isTouched) await write({ position: to, views: 'whole', rollbacks: rollbacks + 1 });
       return removed;

@@ -119,8 +119,8 @@ export async function* partsOf<Name extends string>(
   }
 }
 
-/** Told before each statement that writes, and how many of all there will have been where that is known. */
-type OnStatement = (table: string) => Promise<void> | void;
+/** Told before each statement that writes. */
+type OnStatement<Name> = (table: Name) => Promise<void> | void;
 
 /**
  * Makes the rows of views what their definitions give at the head, for all keys that have facts above it; to be called
@@ -133,7 +133,7 @@ export async function repairViews<Name extends string>(
   environment: ViewEnvironment<Name>,
   { facts, above, views }: ViewSet<Name>,
   all: boolean,
-  onStatement: OnStatement,
+  onStatement: OnStatement<Name>,
 ): Promise<void> {
   const { of, position, name } = environment;
   const options = { name: `${name}.repair_view`, priority: 'write' as const };

@@ -42,6 +42,8 @@ export interface StoreOptions {
   readonly onRecovered?: (position: Position) => void;
   /** Told before anything above a height is removed. */
   readonly onUnwind?: (position: Position) => void;
+  /** Told how far it is while all views are made from facts; '' once they are there. */
+  readonly onRebuild?: ((progress: string) => void) | undefined;
   /** Told how many repairs have begun and ended. */
   readonly onRepairs?: (count: number) => void;
   /** How many tokens to keep in memory. */
@@ -115,7 +117,7 @@ export function createNftStore(options: StoreOptions): NftStore {
   };
 
   const head = createWriterHead({
-    ...{ database, tables, fault, onRepairs: options.onRepairs },
+    ...{ database, tables, fault, log, onRebuild: options.onRebuild, onRepairs: options.onRepairs },
     head: headOf(tables),
     views: nftViews,
     above: factsAbove,
@@ -226,8 +228,10 @@ export function createNftStore(options: StoreOptions): NftStore {
     });
     if (!isNew) return position;
     // A head that is written says that these are not, or no longer, the facts of an earlier version.
-    if (views === 'rebuilding') await takeOverEarlierFacts({ database, tables, fault, log });
-    else await head.advance(position);
+    if (views === 'rebuilding') {
+      options.onRebuild?.('the facts of an earlier version are being taken over');
+      await takeOverEarlierFacts({ database, tables, fault, log });
+    } else await head.advance(position);
     return position;
   };
 

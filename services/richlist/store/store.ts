@@ -47,6 +47,8 @@ export interface StoreOptions {
   readonly onRecovered?: ((position: Position) => void) | undefined;
   /** Told before anything above a position is removed. */
   readonly onUnwind?: ((position: Position) => void) | undefined;
+  /** Told how far it is while all views are made from facts; '' once they are there. */
+  readonly onRebuild?: ((progress: string) => void) | undefined;
   /** Told how many repairs have begun and ended. */
   readonly onRepairs?: ((count: number) => void) | undefined;
   /** Told of a balance that its logs lead below zero or beyond uint256. */
@@ -126,7 +128,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   let hasFailed = false;
 
   const head = createWriterHead({
-    ...{ database, tables, fault, onRepairs: options.onRepairs },
+    ...{ database, tables, fault, log, onRebuild: options.onRebuild, onRepairs: options.onRepairs },
     head: headOf(tables),
     views: [richlistViews],
     above: factsAbove,

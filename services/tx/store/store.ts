@@ -45,6 +45,8 @@ export interface StoreOptions {
   readonly onRecovered?: (position: Position) => void;
   /** Told before anything above a position is removed. */
   readonly onUnwind?: (position: Position) => void;
+  /** Told how far it is while all views are made from facts; '' once they are there. */
+  readonly onRebuild?: ((progress: string) => void) | undefined;
   /** Told how many repairs have begun and ended. */
   readonly onRepairs?: (count: number) => void;
   /** How many ends of account lists to keep in memory. */
@@ -103,7 +105,7 @@ export function createTxStore(options: StoreOptions): TxStore {
     endCapacity,
   );
   const head = createWriterHead({
-    ...{ database, tables, fault, onRepairs: options.onRepairs },
+    ...{ database, tables, fault, log, onRebuild: options.onRebuild, onRepairs: options.onRepairs },
     ...{ head: headOf(tables), views: [txViews], above: factsAbove },
   });
   const owners = createOwners(database, tables, log, options.resolveStores);
