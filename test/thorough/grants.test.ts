@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import { packageRoot } from '../../services/common/paths.js';
+import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
@@ -177,6 +179,14 @@ describe('services whose accounts of ClickHouse have the privileges that are doc
     node.fork(height - 5, { keep_txs: true, tip: height + 2 });
     await eventually(async () => (await hash().catch(() => before)) !== before, 'the rollback', 60_000);
     await reaches(url, height + 2);
+    // The status does not say how far the NFTs are. Whoever serves them after this has no writer that could end a repair.
+    const nft = connectRpc(NftServiceClient, (running.get('nft') as Running).address);
+    await eventually(
+      async () => (await callRpc(nft.getStatus.bind(nft), {})).height >= height + 2,
+      'the NFTs after the rollback',
+      60_000,
+    );
+    nft.close();
     await endAll();
   });
 
