@@ -92,7 +92,7 @@ for (const [name, kind] of Object.entries(kinds)) {
     }
 
     it('are refused or whole, from every point of the cut on', async () => {
-      const witness = createWitness(states);
+      const witness = createWitness(states, kind.moving);
       const points: string[] = [];
       fault = async (point) => {
         points.push(point);
@@ -111,7 +111,7 @@ for (const [name, kind] of Object.entries(kinds)) {
     thoroughIt(
       'are refused or whole when they were begun at any point of it, also if the same blocks come again',
       async () => {
-        const witness = createWitness(states);
+        const witness = createWitness(states, kind.moving);
         const slow = holdable(database);
         const { questions: late, look } = await kind.replica(slow.database, prefix);
         await look();
@@ -137,7 +137,7 @@ for (const [name, kind] of Object.entries(kinds)) {
     );
 
     thoroughIt('are refused or whole after a kill at any point of it, until all is whole again', async () => {
-      const witness = createWitness(states);
+      const witness = createWitness(states, kind.moving);
       for (let kill = 0; ; kill += stride) {
         await fillAgain();
         killAt(kill);
@@ -161,7 +161,7 @@ for (const [name, kind] of Object.entries(kinds)) {
     });
 
     thoroughIt('are refused or whole while a write that was killed is taken back', async () => {
-      const witness = createWitness(states);
+      const witness = createWitness(states, kind.moving);
       await process.unwind(common);
       fault = async (point) => {
         if (point !== 'write blocks') return;

@@ -59,7 +59,7 @@ for (const [name, kind] of Object.entries(kinds)) {
 
     it('are those of the block before, at every point of a write', async () => {
       const { process, replica, behind } = await openBoth();
-      const witness = createWitness([...states.values()]);
+      const witness = createWitness([...states.values()], kind.moving);
       const points: string[] = [];
       fault = async (point) => {
         points.push(point);

@@ -80,7 +80,8 @@ describe('a process that is killed with SIGKILL while it rebuilds', function () 
         if (isDead(child)) return undefined;
         const id = ++asked;
         const answer = answered(id);
-        child.send({ id, order, argument });
+        // It may die before it hears this; its end is the answer then.
+        child.send({ id, order, argument }, () => {});
         return (await answer) as T | undefined;
       },
       async stop() {
