@@ -189,9 +189,11 @@ describe('two writers of the same tables', function () {
       await isUnderWay(world);
       for (const service of writing) {
         const group = all.map((writers) => writers[service]);
-        const leading = group.filter(({ said }) => said().includes('this process writes'));
+        // On a busy machine one may have been silent for the lease, and ends.
+        const hasLost = ({ said }: (typeof group)[number]): boolean => /another process writes/.test(said());
+        const leading = group.filter((one) => one.said().includes('this process writes') && !hasLost(one));
         assert.equal(leading.length, 1, service);
-        for (const { child } of group) assert.equal(child.exitCode, null, service);
+        for (const one of group) if (!hasLost(one)) assert.equal(one.child.exitCode, null, service);
         leading[0]?.child.kill('SIGKILL');
       }
     }));
