@@ -5,7 +5,6 @@ import { pageBoundOf } from '../common/page/fit.js';
 import { packageRoot } from '../common/paths.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import { callRpc } from '../common/rpc/client.js';
-import { compareViews, type ViewEnvironment } from '../common/writer/views.js';
 import { onlyInUse } from '../common/writer-health.js';
 import type { NftConfig } from './config.js';
 import { earlierIn } from './enrich/earlier.js';
@@ -19,9 +18,6 @@ import { createNftIndex } from './index.js';
 import { ingest } from './ingest/ingest.js';
 import { lookOf } from './read/look.js';
 import type { Reader } from './read/reader.js';
-import type { NftStore } from './store/store.js';
-import { headOf, type TableName, type Tables } from './store/tables.js';
-import { nftViews } from './store/views.js';
 
 /** Everything that is opened on one generation of the nft service's tables. */
 export interface NftTables extends ConsumerTables<Reader> {
@@ -97,7 +93,7 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
         },
       }),
     hold: (work) => store.hold(work),
-    compareViews: () => compareViews(writer, viewsAt(index.tables, store), nftViews),
+    compareViews: () => store.compareViews(),
     hashes: (from, to) => store.hashes(from, to),
   };
 }
@@ -107,12 +103,3 @@ function sourceOf({ config, rest, jsonRpc }: TablesOptions<NftConfig>): DetailSo
   if (config.VM_TYPE === 'evm') return evmSource(jsonRpc, config);
   return config.VM_TYPE === 'move' ? moveSource(rest) : wasmSource(rest, config.ACCOUNT_ADDRESS_PREFIX);
 }
-
-/** What the views are compared with, wherever the head is by then. */
-const viewsAt = (tables: Tables, store: NftStore): ViewEnvironment<TableName> => ({
-  of: tables.of,
-  name: 'nft',
-  get position() {
-    return headOf(tables).toColumns(store.cursor);
-  },
-});

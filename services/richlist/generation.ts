@@ -3,18 +3,14 @@ import { readMigrations } from '../common/clickhouse/migrate.js';
 import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
 import { packageRoot } from '../common/paths.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
-import { compareViews, type ViewEnvironment } from '../common/writer/views.js';
 import { onlyInUse } from '../common/writer-health.js';
 import type { RichlistConfig } from './config.js';
 import { ingest } from './ingest/ingest.js';
 import { createNaming } from './ingest/names.js';
 import { writerOptions } from './ingest/writer.js';
 import { createRichlistIndex } from './open.js';
-import type { Head } from './read/head.js';
 import { lookOf } from './read/look.js';
 import type { Reader } from './read/reader.js';
-import { headOf, type TableName, type Tables } from './store/tables.js';
-import { richlistViews } from './store/views.js';
 
 /** Everything that is opened on one generation of the richlist service's tables. */
 export type RichlistTables = ConsumerTables<Reader>;
@@ -86,16 +82,7 @@ function openRichlistTables(
     look,
     ingest: () => (config.VM_TYPE === 'evm' ? follow() : Promise.resolve()),
     hold: (work) => store.hold(work),
-    compareViews: () => compareViews(writer, viewsAt(tables, head), [richlistViews]),
+    compareViews: () => store.compareViews(),
     hashes: (from, to) => store.hashes(from, to),
   };
 }
-
-/** What the views are compared with, wherever the head is by then. */
-const viewsAt = (tables: Tables, head: Head): ViewEnvironment<TableName> => ({
-  of: tables.of,
-  name: 'richlist',
-  get position() {
-    return headOf(tables).toColumns(head.position);
-  },
-});

@@ -4,19 +4,17 @@ import type { ConsumerTables, TablesOptions } from '../common/consumer-service.j
 import { pageBoundOf } from '../common/page/fit.js';
 import { packageRoot } from '../common/paths.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
-import { compareViews, type ViewEnvironment } from '../common/writer/views.js';
 import { onlyInUse } from '../common/writer-health.js';
 import type { TxConfig } from './config.js';
 import { ingest } from './ingest/ingest.js';
 import { askEarlierFirst, resolveStoresFrom } from './ingest/stores.js';
-import { createHead, type Head } from './read/head.js';
+import { createHead } from './read/head.js';
 import { lookOf } from './read/look.js';
 import { createReader, type Reader } from './read/reader.js';
 import { takeOver, takeOverRecovered } from './read/take-over.js';
 import { type ResolveStores, readOwners } from './store/owners.js';
 import { createTxStore } from './store/store.js';
-import { headOf, type TableName, type Tables, tablesOf } from './store/tables.js';
-import { txViews } from './store/views.js';
+import { tablesOf } from './store/tables.js';
 
 /** Everything that is opened on one generation of the tx service's tables. */
 export type TxTables = ConsumerTables<Reader>;
@@ -99,16 +97,7 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
         },
       }),
     hold: (work) => store.hold(work),
-    compareViews: () => compareViews(writer, viewsAt(tables, head), [txViews]),
+    compareViews: () => store.compareViews(),
     hashes: (from, to) => store.hashes(from, to),
   };
 }
-
-/** What the views are compared with, wherever the head is by then. */
-const viewsAt = (tables: Tables, head: Head): ViewEnvironment<TableName> => ({
-  of: tables.of,
-  name: 'tx',
-  get position() {
-    return headOf(tables).toColumns(head.position);
-  },
-});

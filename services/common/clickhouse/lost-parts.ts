@@ -28,7 +28,7 @@ export async function tellOfLostParts(database: Database, log: Pick<Log, 'error'
   for (const { database: name, table, parts } of lost)
     log.error(
       { table: `${name}.${table}`, parts: parts.slice(0, 10) },
-      'rows of a table are lost: the engine found parts of it damaged and put them aside. Build the tables anew (weft reindex SERVICE --from 1), or restore the folder from before',
+      'rows of a table are lost: the engine found damaged parts and put them aside. Rebuild the tables with `weft reindex SERVICE`, or restore the data folder from a backup',
     );
   return lost.map(({ database: name, table }) => `${name}.${table}`);
 }

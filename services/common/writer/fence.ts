@@ -17,10 +17,10 @@ import { readEpoch, readWriters, type WriterRow, writersOf, writeWriter } from '
  *    the new writer's monotonic clock. The lease is the longer one where the two have different ones. A statement that
  *    inserts is ended by the server after half of the lease. One of a silent writer may have started just before the new
  *    epoch was there, so the new writer waits for that long afterwards.
- * 3. No time limit stops a mutation. A DELETE therefore names rows of its own epoch and earlier ones only, and comes after
- *    the tables say down to which height they are lowered (the head, repair.ts), which was read back. Whenever it runs, the next writer
- *    has removed those rows itself. Before each one it is read back that the inserts before it took effect: rows that go
- *    tell the next writer what it has to make again.
+ * 3. No time limit stops a mutation. A DELETE therefore names rows of its own epoch and earlier ones only. It comes after the
+ *    head says down to which height the tables are lowered (repair.ts), which was read back. Whenever it runs, the next
+ *    writer has removed those rows itself. Before each one it is read back that the inserts before it took effect: rows that
+ *    go tell the next writer what it has to make again.
  * 4. A statement whose end is not known may still run, or lie in a proxy and reach the server hours later. Before anything is
  *    read or written after it, the writer takes the next epoch: then a late insert adds nothing, and a late DELETE finds
  *    nothing that was written since. What has started before that is waited for, as in 2.

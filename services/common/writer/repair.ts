@@ -1,6 +1,9 @@
+import { status } from '@grpc/grpc-js';
+import { splitLines } from '../clickhouse/parts.js';
 import { type Conditions, countRows, removeFromAll } from '../clickhouse/remove.js';
 import type { TableNames } from '../clickhouse/tables.js';
 import type { Cursor } from '../consume.js';
+import { RpcError } from '../errors.js';
 import type { FaultPoint } from '../fault.js';
 import type { Log } from '../log.js';
 import type { FencedDatabase } from './fence.js';
@@ -13,7 +16,7 @@ import {
   type ViewState,
   writeHead,
 } from './head-table.js';
-import { repairViews, type ViewSet } from './views.js';
+import { type ComparedPart, compareViews, repairViews, type ViewSet } from './views.js';
 
 /** What the head of tables is kept, and the tables repaired, with. */
 export interface RepairOptions<Position extends Cursor, Name extends string> {
@@ -26,6 +29,8 @@ export interface RepairOptions<Position extends Cursor, Name extends string> {
    * that was cut off what it has to do.
    */
   readonly above: Conditions<Name>;
+  /** Rows of a view that one statement writes at most: readers see all of them or none. Default: 150,000. */
+  readonly viewRows?: number | undefined;
   readonly fault: FaultPoint;
   readonly log: Log;
   /** Told how far it is while all views are made from facts; '' once they are there. */
@@ -34,8 +39,11 @@ export interface RepairOptions<Position extends Cursor, Name extends string> {
   readonly onRepairs?: ((count: number) => void) | undefined;
 }
 
+/** Rows of a view, as lines of JSON. */
+export type ViewRows<Name extends string> = readonly [view: Name, lines: readonly string[]];
+
 /** The head of tables as their one writer moves it. After a failure `find` and `repair` come before anything else. */
-export interface WriterHead<Position extends Cursor> {
+export interface WriterHead<Position extends Cursor, Name extends string> {
   /**
    * Reads where the tables are.
    *
@@ -44,8 +52,17 @@ export interface WriterHead<Position extends Cursor> {
   find(first: () => Promise<HeadRow<Position>>): Promise<HeadRow<Position>>;
   /** Moves it on: everything up to there is written. */
   advance(position: Position): Promise<void>;
-  /** Says that views are being written by more than one statement each, until the next `advance`. */
-  beginChange(): Promise<void>;
+  /**
+   * Writes rows of views, those of each view with one statement. Where they are too many for that, the views count as being
+   * repaired until the next `advance`.
+   */
+  writeViews(views: readonly ViewRows<Name>[]): Promise<void>;
+  /**
+   * Compares the views with what the facts give, a part at a time; to be advanced while nothing is written.
+   *
+   * @throws RpcError UNAVAILABLE while the views are being made or repaired.
+   */
+  compareViews(): AsyncGenerator<ComparedPart, void, undefined>;
   /**
    * The one repair, for a crash and for a rollback. Each step may run twice, late, or be cut off: the head is lowered first,
    * the views are made what they are there, and the facts above go last.
@@ -57,11 +74,14 @@ export interface WriterHead<Position extends Cursor> {
   repair(to: Position, onLowered?: () => void): Promise<number>;
 }
 
+const defaultViewRows = 150_000;
+
 /** Makes the head of tables for their writer. */
 export function createWriterHead<Position extends Cursor, Name extends string>(
   options: RepairOptions<Position, Name>,
-): WriterHead<Position> {
+): WriterHead<Position, Name> {
   const { database, tables, head, views, above, fault, log, onRebuild, onRepairs } = options;
+  const viewRows = options.viewRows ?? defaultViewRows;
   let row: HeadRow<Position> | undefined;
 
   const found = (): HeadRow<Position> => {
@@ -102,9 +122,31 @@ export function createWriterHead<Position extends Cursor, Name extends string>(
       return row;
     },
     advance: (position) => write({ ...found(), position, views: 'whole' }),
-    async beginChange() {
+    async writeViews(rows) {
       const { position, rollbacks } = found();
-      await write({ position, views: 'repairing', rollbacks: rollbacks + 1 });
+      if (rows.some(([, lines]) => lines.length > viewRows))
+        await write({ position, views: 'repairing', rollbacks: rollbacks + 1 });
+      for (const [view, lines] of rows)
+        for (const part of splitLines(lines, Number.POSITIVE_INFINITY, viewRows)) {
+          await fault(`write ${view}`);
+          const statement = { name: `${head.name}.write_${view}`, priority: 'write' as const };
+          await database.insert(tables.of(view), part.join('\n'), statement);
+        }
+    },
+    async *compareViews() {
+      const environment = {
+        of: tables.of,
+        name: head.name,
+        get position() {
+          if (row?.views !== 'whole')
+            throw new RpcError(
+              status.UNAVAILABLE,
+              'the views are being made or repaired: try again in a while',
+            );
+          return head.toColumns(row.position);
+        },
+      };
+      yield* compareViews(database, environment, views);
     },
     async repair(to, onLowered) {
       const { position, rollbacks, ...before } = found();

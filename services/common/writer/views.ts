@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from '../clickhouse/database.js';
+import { newestRowsSql } from '../page/view.js';
 import { packageRoot } from '../paths.js';
 import type { FencedDatabase } from './fence.js';
 
@@ -182,10 +183,6 @@ export interface ComparedPart {
   readonly differences: readonly ViewDifference[];
 }
 
-/** Rows as readers see them. */
-const readView = (of: string, columns: readonly string[], key: readonly string[], where = '1'): string =>
-  `SELECT ${columns.join(', ')} FROM (SELECT ${columns.join(', ')}, is_deleted FROM ${of} AS f WHERE ${where} ORDER BY ${key.join(', ')}, version DESC LIMIT 1 BY ${key.join(', ')}) WHERE is_deleted = 0`;
-
 /** Differences that are named of one part of a view. */
 const mostNamed = 20;
 
@@ -205,7 +202,7 @@ export async function* compareViews<Name extends string>(
       const parts = partsOf(database, environment, facts, view.facts, '1');
       for await (const { where, params } of parts) {
         const isDefined = `SELECT ${columns.join(', ')}, 1 AS side FROM (${fillIn(environment, definition, where)})`;
-        const isThere = `SELECT ${columns.join(', ')}, -1 AS side FROM (${readView(of(table), columns, key, where)})`;
+        const isThere = `SELECT ${columns.join(', ')}, -1 AS side FROM (${newestRowsSql(of(table), columns, key, where, 'f')})`;
         const rows = await database.rows<{ line: string; n: number }>(
           `SELECT toJSONString(tuple(${columns.join(', ')})) AS line, sum(side) AS n
            FROM (${isDefined} UNION ALL ${isThere})

@@ -1,5 +1,5 @@
 import { inParts } from '../../common/clickhouse/keys.js';
-import { newestRows } from '../store/lookups.js';
+import { newestRowsSql } from '../../common/page/view.js';
 import type { Reading } from './reader.js';
 
 /** How many tokens somebody has in a collection. */
@@ -9,7 +9,7 @@ export interface Holding {
 }
 
 const counts = ({ tables }: Reading, where: string): string =>
-  newestRows(tables.of('token_counts'), ['collection', 'token_count'], 'collection', where);
+  newestRowsSql(tables.of('token_counts'), ['collection', 'token_count'], ['collection'], where);
 
 /** What an account holds, by collection; only what it holds now. */
 export const readHoldings = (reading: Reading, account: string): Promise<Holding[]> =>

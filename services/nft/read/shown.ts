@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Params } from '../../common/clickhouse/database.js';
 import { charactersAtOnce, charactersOf, inParts } from '../../common/clickhouse/keys.js';
 import { createLru } from '../../common/lru.js';
+import { newestRowsSql } from '../../common/page/view.js';
 import type { ShownCollection } from '../store/types.js';
 import type { Reading } from './reader.js';
 
@@ -148,15 +149,12 @@ function select<Row>(
   name: string,
 ): Promise<Row[]> {
   return database.rows<Row>(
-    `SELECT * EXCEPT is_deleted
-     FROM (
-       SELECT collection, born_at, ${columns.join(', ')}, is_deleted
-       FROM ${tables.of('shown_collections')} AS v
-       WHERE ${which}
-       ORDER BY v.version DESC
-       LIMIT 1 BY collection
-     )
-     WHERE is_deleted = 0`,
+    newestRowsSql(
+      tables.of('shown_collections'),
+      ['collection', 'born_at', ...columns],
+      ['collection'],
+      which,
+    ),
     params,
     { name, ...call },
   );

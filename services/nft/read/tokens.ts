@@ -1,6 +1,7 @@
 import { tuple } from '../../common/clickhouse/database.js';
 import { inParts } from '../../common/clickhouse/keys.js';
-import { keysIn, newestRows, textsOfToken } from '../store/lookups.js';
+import { newestRowsSql } from '../../common/page/view.js';
+import { keysIn, textsOfToken } from '../store/lookups.js';
 import { tokenName } from '../store/types.js';
 import type { Reading } from './reader.js';
 
@@ -68,7 +69,7 @@ export async function readTokens(
   const [states, uris] = await Promise.all([
     inParts(places, textsOfToken, (some) =>
       database.rows<StateRow>(
-        newestRows(tables.of('token_states'), stateColumns, 'collection, id_key', keysIn),
+        newestRowsSql(tables.of('token_states'), stateColumns, ['collection', 'id_key'], keysIn),
         { keys: keysOf(some) },
         { name: 'nft.tokens', ...call },
       ),

@@ -23,9 +23,6 @@ export interface EarlierFactsOptions {
   readonly log: Log;
 }
 
-/** Changes that one statement reads, about. */
-const factsAtOnce = 200_000;
-
 /** The facts that are made here. */
 const made = ['account_history', 'token_uris', 'collection_names'] as const;
 
@@ -47,7 +44,7 @@ export async function takeOverEarlierFacts(options: EarlierFactsOptions): Promis
 
 const accountHistoryColumns = ['account', 'collection', 'id_key', 'at', 'change'];
 
-/** What a change of a token changes for accounts, see `accountChanges`. */
+/** What a change of a token changes for accounts, as `moveHoldings` in batch.ts has it. */
 const accountHistorySelect = `SELECT tupleElement(entry, 1) AS account, collection, id_key, at, tupleElement(entry, 2) AS change
   FROM (
     SELECT
@@ -87,8 +84,8 @@ async function fillByToken(
   from: 'history' | 'uris',
   select: string,
 ): Promise<void> {
-  const environment = { of: tables.of, position: {}, name: 'nft', atOnce: factsAtOnce };
-  let statements = 0;
+  const environment = { of: tables.of, position: {}, name: 'nft' };
+  let part = 0;
   const parts = partsOf(database, environment, from, ['collection', 'id_key'], '1');
   for await (const { where, params } of parts) {
     await fault(`fill ${table}`);
@@ -99,8 +96,8 @@ async function fillByToken(
       params,
       { name: `nft.fill_${table}`, priority: 'write' },
     );
-    statements += 1;
-    log.info({ table, rows: statements * factsAtOnce }, 'taken over, at most');
+    part += 1;
+    log.info({ table, part }, 'a part of the facts is taken over');
   }
 }
 

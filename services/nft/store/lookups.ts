@@ -1,6 +1,7 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { type Database, tuple } from '../../common/clickhouse/database.js';
 import { inParts } from '../../common/clickhouse/keys.js';
+import { newestRowsSql } from '../../common/page/view.js';
 import type { Creation, ObjectToken } from './known.js';
 import { countKey } from './known.js';
 import { originOf } from './origin.js';
@@ -25,22 +26,6 @@ const itself = (key: string): string[] => [key];
 
 /** That a token is one of the parameter `keys`. */
 export const keysIn = '(collection, id_key) IN {keys:Array(Tuple(String, String))}';
-
-/** The rows of a view that count, in no order: of each key the newest, unless that says that there is none. */
-export const newestRows = (
-  table: string,
-  columns: readonly string[],
-  key: string,
-  where: string,
-): string => `SELECT ${columns.join(', ')}
-  FROM (
-    SELECT ${columns.join(', ')}, is_deleted
-    FROM ${table} AS v
-    WHERE ${where}
-    ORDER BY v.version DESC
-    LIMIT 1 BY ${key}
-  )
-  WHERE is_deleted = 0`;
 
 const write = (name: string) => ({ name: `nft.${name}`, priority: 'write' as const });
 
@@ -69,7 +54,7 @@ export async function lookUpTokens(
 ): Promise<Map<string, TokenState>> {
   const rows = await inParts(places, textsOfToken, (some) =>
     database.rows<TokenState & TokenPlace>(
-      newestRows(tables.of('token_states'), tokenColumns, 'collection, id_key', keysIn),
+      newestRowsSql(tables.of('token_states'), tokenColumns, ['collection', 'id_key'], keysIn),
       { keys: some.map(({ collection, id_key }) => tuple([collection, id_key])) },
       write('look_up_tokens'),
     ),
@@ -160,10 +145,10 @@ export async function lookUpCounts(
   const textsOf = ({ owner, collection }: CountPlace): string[] => [owner, collection];
   const rows = await inParts(places, textsOf, (some) =>
     database.rows<{ account: string; collection: string; token_count: number }>(
-      newestRows(
+      newestRowsSql(
         tables.of('token_counts'),
         ['account', 'collection', 'token_count'],
-        'account, collection',
+        ['account', 'collection'],
         '(account, collection) IN {keys:Array(Tuple(String, String))}',
       ),
       { keys: some.map(({ owner, collection }) => tuple([owner, collection])) },

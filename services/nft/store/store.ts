@@ -1,6 +1,5 @@
 import { claimChain } from '../../common/claim.js';
 import type { Target } from '../../common/clickhouse/migrate.js';
-import { splitLines } from '../../common/clickhouse/parts.js';
 import type { Cursor } from '../../common/consume.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
@@ -11,6 +10,7 @@ import type { FencedDatabase } from '../../common/writer/fence.js';
 import { headBefore } from '../../common/writer/head-before.js';
 import type { HeadRow } from '../../common/writer/head-table.js';
 import { createWriterHead } from '../../common/writer/repair.js';
+import type { ComparedPart } from '../../common/writer/views.js';
 import type { DecodeOptions, NftBlock } from '../decode/types.js';
 import { askAgainAbove } from './ask-again.js';
 import { addBlock, type Batch, emptyBatch } from './batch.js';
@@ -22,8 +22,8 @@ import type { Known } from './known.js';
 import { lookUpNames, lookUpOrigins } from './lookups.js';
 import { createMemory, type ResolveObjects } from './memory.js';
 import { placeOf } from './place.js';
-import { collectionRows, factRows, type NamedCollection, type TableRows, tokenRows } from './rows.js';
-import { headOf, tablesOf, type ViewName } from './tables.js';
+import { collectionRows, factRows, type NamedCollection, tokenRows } from './rows.js';
+import { headOf, tablesOf } from './tables.js';
 import { factsAbove, nftViews } from './views.js';
 
 export interface StoreOptions {
@@ -73,6 +73,8 @@ export interface NftStore {
   unwind(height: number): Promise<void>;
   /** Runs something while nothing is written. */
   hold<T>(work: () => Promise<T>): Promise<T>;
+  /** See `WriterHead`. */
+  compareViews(): AsyncGenerator<ComparedPart, void, undefined>;
   /** The blocks between two heights, inclusive, ascending. */
   hashes(from: number, to: number): Promise<Cursor[]>;
   readonly cursor: Position;
@@ -85,9 +87,6 @@ const defaultCapacity = 100_000;
 
 /** What is written together at most: large inserts are cheaper by the row, but hold up those who read. */
 const [eventsAtOnce, blocksAtOnce] = [10_000, 1_000];
-
-/** Rows of a view that one statement writes: readers see all of them or none. */
-const viewLinesAtOnce = 150_000;
 
 /** Views of which rows are deleted as tokens move. */
 const compacted = ['token_lists', 'token_counts'] as const;
@@ -135,19 +134,6 @@ export function createNftStore(options: StoreOptions): NftStore {
     hasFailed = false;
   };
 
-  /** Writes rows of views: those of each with one statement, unless they are far more than usual. */
-  const writeViews = async (views: readonly TableRows<ViewName>[]): Promise<void> => {
-    if (views.some(([, lines]) => lines.length > viewLinesAtOnce)) await head.beginChange();
-    for (const [view, lines] of views)
-      for (const part of splitLines(lines, Number.POSITIVE_INFINITY, viewLinesAtOnce)) {
-        await fault(`write ${view}`);
-        await database.insert(tables.of(view), part.join('\n'), {
-          name: `nft.write_${view}`,
-          priority: 'write',
-        });
-      }
-  };
-
   /** The collections of a batch of which more is known now, those that have a name. */
   const namedIn = async (batch: Batch, known: Known): Promise<NamedCollection[]> => {
     const said = new Map(batch.names.map((name) => [name.collection, name]));
@@ -180,7 +166,7 @@ export function createNftStore(options: StoreOptions): NftStore {
     await insertAll(database, tables, factRows(batch, details), fault);
     const named = await namedIn(batch, known);
     const viewVersion = database.nextVersion();
-    await writeViews([...tokenRows(batch, viewVersion), ...collectionRows(named, viewVersion)]);
+    await head.writeViews([...tokenRows(batch, viewVersion), ...collectionRows(named, viewVersion)]);
     await insertInto(
       database,
       tables,
@@ -211,7 +197,7 @@ export function createNftStore(options: StoreOptions): NftStore {
       const origin = origins.get(name.collection);
       return origin === undefined ? [] : [{ origin, before: undefined, name }];
     });
-    await writeViews(collectionRows(named, database.nextVersion()));
+    await head.writeViews(collectionRows(named, database.nextVersion()));
     await advance({ ...cursor, details: facts });
   };
 
@@ -304,6 +290,7 @@ export function createNftStore(options: StoreOptions): NftStore {
         await repair({ ...to, details: found.details }, () => options.onUnwind?.({ ...found, ...to }));
       }),
     hold: exclusive,
+    compareViews: head.compareViews,
     hashes: (from, to) => readHashes(database, tables, from, to),
   };
 }

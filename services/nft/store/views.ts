@@ -5,7 +5,7 @@ import type { TableName, ViewName } from './tables.js';
 /** Positions above the head: a position is the height times 2^21, and the index in the block. */
 const aboveHead = '>= ({height:UInt64} + 1) * 2097152';
 
-const ofPosition = 'at >= ({height:UInt64} + 1) * 2097152';
+const ofPosition = `at ${aboveHead}`;
 const ofDetails = `${ofPosition} OR version > {details:UInt64}`;
 
 /** The facts above the head, table by table; those that views follow from come last. */

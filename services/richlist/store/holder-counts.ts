@@ -1,6 +1,7 @@
 import type { Database } from '../../common/clickhouse/database.js';
 import { inParts } from '../../common/clickhouse/keys.js';
 import { createLru } from '../../common/lru.js';
+import { newestRowsSql } from '../../common/page/view.js';
 import type { Batch } from './rows.js';
 import type { Tables } from './tables.js';
 
@@ -26,11 +27,12 @@ export function createHolderCounts(database: Database, tables: Tables): HolderCo
       (token) => [token],
       (some) =>
         database.rows<{ token: string; n: number }>(
-          `SELECT token, argMax(c.holder_count, c.version) AS n
-           FROM ${tables.of('holder_counts')} AS c
-           WHERE token IN {tokens:Array(String)}
-           GROUP BY token
-           HAVING argMax(c.is_deleted, c.version) = 0`,
+          newestRowsSql(
+            tables.of('holder_counts'),
+            ['token', 'holder_count AS n'],
+            ['token'],
+            'token IN {tokens:Array(String)}',
+          ),
           { tokens: some },
           { name: 'richlist.holder_counts', priority: 'write' },
         ),

@@ -1,5 +1,6 @@
 import { type Database, tuple } from '../../common/clickhouse/database.js';
 import { createLru } from '../../common/lru.js';
+import { newestRowsSql } from '../../common/page/view.js';
 import { type Balance, type HoldingKey, holdingKey, holdingOf } from './balance.js';
 import type { Tables } from './tables.js';
 
@@ -39,7 +40,13 @@ export function createKnown(database: Database, tables: Tables, capacity: number
       if (reason === 'evict') isComplete = false;
     },
   });
-  const columns = `token, account, toString(argMax(b.amount, b.version)) AS amount, argMax(b.ord, b.version) AS ord, argMax(b.height, b.version) AS height`;
+  const select = (where: string): string =>
+    newestRowsSql(
+      tables.of('account_balances'),
+      ['token', 'account', 'toString(v.amount) AS amount', 'ord', 'height'],
+      ['token', 'account'],
+      where,
+    );
 
   const read = async (keys: readonly HoldingKey[], into: Map<HoldingKey, Balance>): Promise<void> => {
     for (let from = 0; from < keys.length; from += keysAtOnce) {
@@ -48,7 +55,7 @@ export function createKnown(database: Database, tables: Tables, capacity: number
         return tuple([token, account]);
       });
       const rows = await database.rows<Row>(
-        `SELECT ${columns} FROM ${tables.of('account_balances')} AS b WHERE (token, account) IN {holdings:Array(Tuple(String, String))} GROUP BY token, account HAVING argMax(b.is_deleted, b.version) = 0`,
+        select('(token, account) IN {holdings:Array(Tuple(String, String))}'),
         { holdings },
         { name: 'richlist.balances', priority: 'write' },
       );
@@ -89,11 +96,7 @@ export function createKnown(database: Database, tables: Tables, capacity: number
       );
       isComplete = (count?.n ?? 0) <= capacity;
       if (!isComplete || count?.n === 0) return;
-      const rows = await database.rows<Row>(
-        `SELECT ${columns} FROM ${tables.of('account_balances')} AS b GROUP BY token, account HAVING argMax(b.is_deleted, b.version) = 0`,
-        {},
-        options,
-      );
+      const rows = await database.rows<Row>(select('1'), {}, options);
       for (const row of rows) known.set(holdingKey(row.token, row.account), balanceOfRow(row));
     },
   };

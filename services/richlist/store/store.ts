@@ -9,6 +9,7 @@ import { type CompactorOptions, createCompactor } from '../../common/writer/comp
 import type { FencedDatabase } from '../../common/writer/fence.js';
 import { headBefore } from '../../common/writer/head-before.js';
 import { createWriterHead } from '../../common/writer/repair.js';
+import type { ComparedPart } from '../../common/writer/views.js';
 import { clampAmount } from '../amount.js';
 import type { DecodedBlock } from '../decode/block.js';
 import type { BalanceAnswer, BalanceQuestion } from '../node/erc20.js';
@@ -92,6 +93,8 @@ export interface RichlistStore {
   unwind(height: number): Promise<void>;
   /** Runs something while nothing is written. */
   hold<T>(work: () => Promise<T>): Promise<T>;
+  /** See `WriterHead`. */
+  compareViews(): AsyncGenerator<ComparedPart, void, undefined>;
   /** The blocks between two heights, inclusive, ascending. */
   hashes(from: number, to: number): Promise<Cursor[]>;
   readonly position: Position;
@@ -102,8 +105,8 @@ export interface RichlistStore {
 /** One insert's text, and the rows that it holds at most. */
 const [charactersAtOnce, linesAtOnce] = [3 * 1024 * 1024, 50_000];
 
-/** Rows of a view that one statement writes: readers see all of them or none. */
-const viewLinesAtOnce = 100_000;
+/** Rows of a view that one statement writes. */
+const viewRows = 100_000;
 
 /** Memory for 300,000 balances is about 90 MB. */
 const defaultCapacity = 300_000;
@@ -132,33 +135,28 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     head: headOf(tables),
     views: [richlistViews],
     above: factsAbove,
+    viewRows,
   });
 
-  const insertPart = async (name: FactName | ViewName | 'drifting', lines: readonly string[]) => {
-    await fault(`write ${name}`);
-    await database.insert(tables.of(name), lines.join('\n'), {
-      name: `richlist.write_${name}`,
-      priority: 'write',
-    });
-  };
-
   const insert = async (name: FactName | 'drifting', lines: readonly string[]): Promise<void> => {
-    for (const part of splitLines(lines, charactersAtOnce, linesAtOnce)) await insertPart(name, part);
+    for (const part of splitLines(lines, charactersAtOnce, linesAtOnce)) {
+      await fault(`write ${name}`);
+      await database.insert(tables.of(name), part.join('\n'), {
+        name: `richlist.write_${name}`,
+        priority: 'write',
+      });
+    }
   };
 
-  /** Writes the views of a batch: each with one statement, unless the batch is far larger than others. */
+  /** Writes the views of a batch. */
   const writeViews = async (batch: Batch): Promise<void> => {
     const version = database.nextVersion();
     const changed = await counts.after(batch);
-    const views: readonly (readonly [ViewName, readonly string[]])[] = [
+    await head.writeViews([
       ['account_balances', balanceRows(batch, version)],
       ['holder_list', holderRows(batch, version)],
       ['holder_counts', countRows(changed, version)],
-    ];
-    if (views.some(([, lines]) => lines.length > viewLinesAtOnce)) await head.beginChange();
-    for (const [view, lines] of views)
-      for (const part of splitLines(lines, Number.POSITIVE_INFINITY, viewLinesAtOnce))
-        await insertPart(view, part);
+    ]);
     counts.put(changed);
   };
 
@@ -380,6 +378,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
         await repair(to, () => options.onUnwind?.(to));
       }),
     hold: exclusive,
+    compareViews: head.compareViews,
     hashes: (from, to) => readHashes(database, tables, from, to),
   };
 }

@@ -78,11 +78,11 @@ export function decodeRevert(data: string): Revert | undefined {
   }
 }
 
-/** How much of a contract's or a node's own words is told on: it goes to logs, tables and terminals. */
+/** How much of a contract's, a node's or a signer's own words is told on: it goes to logs, tables and terminals. */
 const mostSaid = 300;
 
 /** Foreign words on one line, cut, and without characters that steer a terminal. */
-const readable = (text: string): string =>
+export const readable = (text: string): string =>
   text.slice(0, mostSaid).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ');
 
 /** A revert in words. */

@@ -3,7 +3,7 @@ import { rpcBody } from '../../common/chain/evm.js';
 import { readBody } from '../../common/http-body.js';
 import { checkJson } from '../../common/json-bound.js';
 import { within } from '../../common/signal.js';
-import { ContractError } from './errors.js';
+import { ContractError, readable } from './errors.js';
 import { toQuantity } from './rpc.js';
 import type { SignedBytes, Signer } from './signer.js';
 import { readRaw, type TxFields } from './tx.js';
@@ -39,7 +39,7 @@ export async function createRemoteSigner(
   const ask: Ask = async (method, params) => {
     const { result, error } = await post(endpoint, headers, method, params, signal);
     if (error === undefined || error === null) return { result };
-    return { error: { code: error.code, message: readable(error.message, secrets) } };
+    return { error: { code: error.code, message: withoutSecrets(error.message, secrets) } };
   };
   const accounts = await listAccounts(ask);
   const wanted =
@@ -63,17 +63,12 @@ type Ask = (
   readonly error?: { readonly code?: number | undefined; readonly message: string };
 }>;
 
-/** How much of a signer's own words is shown. */
-const mostSaid = 300;
-
-/** A signer's own words on one line, cut, and without what only the two of us know, which it may repeat. */
-function readable(message: unknown, secrets: readonly string[]): string {
+/** A signer's own words, readable, and without what only the two of us know, which it may repeat. */
+function withoutSecrets(message: unknown, secrets: readonly string[]): string {
   // Cut first to what can matter, so that a long text costs little.
-  let text = String(message ?? '')
-    .slice(0, 10_000)
-    .replaceAll(/\s+/g, ' ');
+  let text = String(message ?? '').slice(0, 10_000);
   for (const secret of secrets) text = text.replaceAll(secret, '***');
-  return text.slice(0, mostSaid);
+  return readable(text);
 }
 
 async function listAccounts(ask: Ask): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { type Call, type Database, tuple } from '../../common/clickhouse/database.js';
+import { newestRowsSql } from '../../common/page/view.js';
 import { type AccountList, type Kind, kindOfList, type Tables } from './tables.js';
 
 /** The end of an account's list. */
@@ -79,15 +80,12 @@ function endAt({ length, latest }: Row, upTo: number): ListEnd | undefined {
 
 function readView(database: Database, tables: Tables, keys: readonly ListKey[], call: Call): Promise<Row[]> {
   return database.rows<Row>(
-    `SELECT list, account, length, latest
-     FROM (
-       SELECT e.list AS list, e.account AS account, e.length AS length, e.latest AS latest, e.is_deleted AS is_deleted
-       FROM ${tables.of('list_ends')} AS e
-       WHERE (e.list, e.account) IN {keys:Array(Tuple(String, String))}
-       ORDER BY e.list, e.account, e.version DESC
-       LIMIT 1 BY e.list, e.account
-     )
-     WHERE is_deleted = 0`,
+    newestRowsSql(
+      tables.of('list_ends'),
+      ['list', 'account', 'length', 'latest'],
+      ['list', 'account'],
+      '(list, account) IN {keys:Array(Tuple(String, String))}',
+    ),
     paramOf(keys),
     { name: 'tx.list_ends', ...call },
   );

@@ -9,6 +9,7 @@ import { createSlices } from '../../common/slices.js';
 import type { FencedDatabase } from '../../common/writer/fence.js';
 import { headBefore } from '../../common/writer/head-before.js';
 import { createWriterHead } from '../../common/writer/repair.js';
+import type { ComparedPart } from '../../common/writer/views.js';
 import type { DecodedBlock } from '../decode/types.js';
 import { checkFollows, checkTraces, splitBlocks, splitLines, splitTraces } from './batches.js';
 import { nothing, type Position, readHashes, readPosition } from './cursor.js';
@@ -75,6 +76,8 @@ export interface TxStore {
   unwind(height: number): Promise<void>;
   /** Runs something while nothing is written. */
   hold<T>(work: () => Promise<T>): Promise<T>;
+  /** See `WriterHead`. */
+  compareViews(): AsyncGenerator<ComparedPart, void, undefined>;
   /** The blocks between two heights, inclusive, ascending. */
   hashes(from: number, to: number): Promise<Cursor[]>;
   /** How far the tables are, as this process last left them. */
@@ -273,6 +276,7 @@ export function createTxStore(options: StoreOptions): TxStore {
         await repair(to, () => options.onUnwind?.(to));
       }),
     hold: exclusive,
+    compareViews: head.compareViews,
     hashes: (from, to) => readHashes(database, tables, from, to),
   };
 }
