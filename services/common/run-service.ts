@@ -1,4 +1,4 @@
-import { tellOfLostParts } from './clickhouse/lost-parts.js';
+import { watchLostParts } from './clickhouse/lost-parts.js';
 import { type DatabaseConfig, openDatabase } from './clickhouse/open.js';
 import type { ValuesOf } from './config.js';
 import { runUntilSignal } from './lifecycle.js';
@@ -54,7 +54,8 @@ export async function runService<Config extends ServiceConfig>(
       stops.push(async () => transport.close());
       const database = await openDatabase(config);
       stops.push(() => database.close());
-      await tellOfLostParts(database, log);
+      const lost = await watchLostParts(database, log);
+      stops.push(async () => lost.stop());
       const addresses = [hostPort(config.HOST, config.GRPC_PORT)];
       const dependencies = { config, database, log, metrics, addresses, transport, onFatal };
       const running = await startOnceReachable(() => start(dependencies), {
@@ -65,7 +66,10 @@ export async function runService<Config extends ServiceConfig>(
         },
       });
       stops.push(() => running.stop());
-      readiness = running.readiness;
+      readiness = () => {
+        const complete = lost.readiness();
+        return complete.ready ? running.readiness() : complete;
+      };
       log.info({ grpc: running.address, ops: ops.port }, `the ${name} service is up`);
       return {
         stopWriting: running.stopWriting,

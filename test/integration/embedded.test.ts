@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { QueryTimeout } from '../../services/common/clickhouse/database.js';
 import { openEmbedded } from '../../services/common/clickhouse/embedded.js';
 import { tsvField } from '../../services/common/clickhouse/lines.js';
-import { tellOfLostParts } from '../../services/common/clickhouse/lost-parts.js';
+import { lostParts, watchLostParts } from '../../services/common/clickhouse/lost-parts.js';
 import { UserError } from '../../services/common/errors.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 
@@ -48,7 +48,8 @@ describe('the embedded engine', () => {
     for (const n of [1, 2, 3]) await database.insert(table, JSON.stringify({ n }), options);
     const told: unknown[] = [];
     const log = { error: (...said: unknown[]) => void told.push(said) } as never;
-    const look = async () => (await tellOfLostParts(database, log)).filter((name) => name === table);
+    const look = async () =>
+      (await lostParts(database)).map((lost) => lost.table).filter((name) => name === table);
     assert.deepEqual(await look(), []);
     const parts = await database.rows<{ path: string }>(
       `SELECT path FROM system.parts WHERE database = '${prefix}' AND active ORDER BY name`,
@@ -63,6 +64,10 @@ describe('the embedded engine', () => {
     assert.deepEqual(await look(), [], 'that was done by a person');
     renameSync(join(folder, 'all_1_1_0'), join(folder, 'broken-on-start_all_1_1_0'));
     assert.deepEqual(await look(), [table]);
+    const watch = await watchLostParts(database, log);
+    watch.stop();
+    assert.equal(watch.readiness().ready, false);
+    assert.match(watch.readiness().reason, new RegExp(`rows of .*${table}.* are lost`));
     assert.match(JSON.stringify(told), /broken-on-start_all_1_1_0.*rows of a table are lost/);
     await database.command(`DROP DATABASE ${prefix}`, {}, options);
   });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startBlock } from '../../services/block/main.js';
-import { tellOfLostParts } from '../../services/common/clickhouse/lost-parts.js';
+import { watchLostParts } from '../../services/common/clickhouse/lost-parts.js';
 import { openDatabase } from '../../services/common/clickhouse/open.js';
 import type { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
 import type { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
@@ -73,7 +73,8 @@ async function startAll(
     const metrics = createMetrics(true);
     const database = await openDatabase({ ...config, DATA_DIR: folder });
     stops.push(() => database.close());
-    await tellOfLostParts(database, log);
+    const lost = await watchLostParts(database, log);
+    stops.push(async () => lost.stop());
     const shared = { database, log, metrics, onFatal, transport: openPlainTransport(config) };
     const all = { ...config, ...node, DATA_DIR: folder, ROLE: 'all' as const };
 
@@ -126,6 +127,7 @@ async function startAll(
     });
     stops.push(() => gateway.stop());
     const readiness = allReady({
+      tables: lost.readiness,
       block: block.readiness,
       tx: tx.readiness,
       nft: nft.readiness,
