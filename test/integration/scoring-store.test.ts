@@ -102,6 +102,22 @@ describe('the tables and the API of the scoring operator', function () {
     await server.close(0);
   });
 
+  /** A program of a contract, as a person writes it down. */
+  const programAt = (contract: string, evm_chain_id?: number): Program =>
+    programOf(
+      {
+        l1: { urls: ['http://l1'], module: '0x1' },
+        rollup: { json_rpc_urls: ['http://n'], ...(evm_chain_id === undefined ? {} : { evm_chain_id }) },
+        contract,
+        policy: 'p.yaml',
+      },
+      'of the test',
+      '/',
+    );
+  const forgetting = () => ({
+    ...{ database, database_name: name, lease_ms: 1_000, log: createLog('silent') },
+  });
+
   it('keep what was written last of a key, also when it is opened anew and the clock is of no use', async () => {
     await store.saveRun(run);
     await store.saveRun({ ...run, is_verified: true });
@@ -375,24 +391,8 @@ describe('the tables and the API of the scoring operator', function () {
   it('forget a stage that was believed wrongly, unless a tx was sent for it', async () => {
     const contract = `0x${'e'.repeat(40)}`;
     const own = await openScoringStore(soleWriter(database), name, `77/${contract}`);
-    const file = (evm_chain_id?: number): Program =>
-      programOf(
-        {
-          l1: { urls: ['http://l1'], module: '0x1' },
-          rollup: { json_rpc_urls: ['http://n'], ...(evm_chain_id === undefined ? {} : { evm_chain_id }) },
-          contract,
-          policy: 'p.yaml',
-        },
-        'of the test',
-        '/',
-      );
-    const forget = (stage: string, program = file()) =>
-      forgetStage(program, stage, {
-        database,
-        database_name: name,
-        lease_ms: 1_000,
-        log: createLog('silent'),
-      });
+    const forget = (stage: string, program = programAt(contract)) =>
+      forgetStage(program, stage, forgetting());
     await assert.rejects(forget('9'), /nothing was done for the contract/);
     await own.logDecision({ at: 1, kind: 'wait', reason: 'R', message: 'm', stage: 0n });
     await own.noteStage({ stage: 8n, start_time: 100, end_time: 200 });
@@ -412,23 +412,14 @@ describe('the tables and the API of the scoring operator', function () {
     const other = await openScoringStore(soleWriter(database), name, `78/${contract}`);
     await other.logDecision({ at: 1, kind: 'wait', reason: 'R', message: 'm', stage: 0n });
     await assert.rejects(forget('9'), /say which in the program/);
-    await assert.rejects(forget('9', file(7)), /nothing was done/);
-    assert.match(await forget('9', file(77)), /forgotten/);
+    await assert.rejects(forget('9', programAt(contract, 7)), /nothing was done/);
+    assert.match(await forget('9', programAt(contract, 77)), /forgotten/);
   });
 
   it('know what is finalized, and the highest block of a receipt, until a person forgets it', async () => {
     const contract = `0x${'d'.repeat(40)}`;
     const own = await openScoringStore(soleWriter(database), name, `91/${contract}`);
-    const program = programOf(
-      {
-        l1: { urls: ['http://l1'], module: '0x1' },
-        rollup: { json_rpc_urls: ['http://n'] },
-        contract,
-        policy: 'p.yaml',
-      },
-      'of the test',
-      '/',
-    );
+    const program = programAt(contract);
     assert.deepEqual([await own.finalizations(), await own.leastHeight()], [[], 0]);
     await own.logDecision({ at: 1, kind: 'wait', reason: 'R', message: 'm', stage: 0n });
     await own.saveRun({ ...run, stage: 5n, is_finalized: true });
@@ -442,13 +433,7 @@ describe('the tables and the API of the scoring operator', function () {
       { stage: 6n, tx_hash: '0xf1', height: 92 },
     ]);
     assert.equal(await own.leastHeight(), 92);
-    const forget = (stage: string) =>
-      forgetFinalized(program, stage, {
-        database,
-        database_name: name,
-        lease_ms: 1_000,
-        log: createLog('silent'),
-      });
+    const forget = (stage: string) => forgetFinalized(program, stage, forgetting());
     await assert.rejects(forget('7'), /do not say that stage 7 is finalized/);
     await assert.rejects(forget('5'), /stage 6 is finalized too/);
     assert.match(await forget('6'), /^forgotten: that stage 6 of 91/);
@@ -460,23 +445,8 @@ describe('the tables and the API of the scoring operator', function () {
   it('forget the blocks that receipts have named from one on, and not what became of the txs', async () => {
     const contract = `0x${'c'.repeat(40)}`;
     const own = await openScoringStore(soleWriter(database), name, `92/${contract}`);
-    const program = programOf(
-      {
-        l1: { urls: ['http://l1'], module: '0x1' },
-        rollup: { json_rpc_urls: ['http://n'] },
-        contract,
-        policy: 'p.yaml',
-      },
-      'of the test',
-      '/',
-    );
-    const forget = (height: string) =>
-      forgetHeight(program, height, {
-        database,
-        database_name: name,
-        lease_ms: 1_000,
-        log: createLog('silent'),
-      });
+    const program = programAt(contract);
+    const forget = (height: string) => forgetHeight(program, height, forgetting());
     await own.saveRun({ ...run, stage: 5n });
     await own.saveRun({ ...run, stage: 6n });
     await own.saveTx({ ...tx, stage: 5n, nonce: 7, state: 'mined', height: 90 });

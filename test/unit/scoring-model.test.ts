@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { ContractError } from '../../services/scoring-operator/contract/errors.js';
 import { exitCodeOf } from '../../services/scoring-operator/machine/loop.js';
 import type { ScoreSender } from '../../services/scoring-operator/machine/ports.js';
+import type { Rules } from '../../services/scoring-operator/machine/rules.js';
 import { runPass, type Step } from '../../services/scoring-operator/machine/run.js';
 import { hashOfScores } from '../../services/scoring-operator/policy/list.js';
 import type { StageTx } from '../../services/scoring-operator/store/rows.js';
@@ -170,6 +171,14 @@ function unknownIn({ runs, txs }: MemoryTables, { finalizations, lost }: World):
   );
 }
 
+const plainRules: Rules = {
+  margin_s: 0,
+  approval: 'Automatic',
+  approved_stage: undefined,
+  allow_empty: [],
+  stop_at_stage: undefined,
+};
+
 describe('the stage machine over random histories', function () {
   this.timeout(120_000);
 
@@ -197,9 +206,7 @@ describe('the stage machine over random histories', function () {
     for (let seed = 1; seed <= 500; seed++) {
       const random = randomFrom(seed);
       const world = new World(random, 'lenient', 3n, 4n, {
-        margin_s: 0,
-        approval: 'Automatic',
-        approved_stage: undefined,
+        ...plainRules,
         allow_empty: [3n],
         stop_at_stage: 3n,
       });
@@ -222,13 +229,7 @@ describe('the stage machine over random histories', function () {
 
   it('goes on with the next stage where somebody else has finalized this one meanwhile', async () => {
     const random = randomFrom(7);
-    const world = new World(random, 'ours', 3n, 5n, {
-      margin_s: 0,
-      approval: 'Automatic',
-      approved_stage: undefined,
-      allow_empty: [3n, 4n],
-      stop_at_stage: undefined,
-    });
+    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, allow_empty: [3n, 4n] });
     const still = { ...easy, moveOneIn: 0 };
     const machine = processOver(world, emptyTables(), still, random);
     const steps: Step[] = [];
@@ -253,13 +254,7 @@ describe('the stage machine over random histories', function () {
 
   it('finalizes nothing that was rolled back while the nonce was waited for', async () => {
     const random = randomFrom(3);
-    const world = new World(random, 'ours', 3n, 5n, {
-      margin_s: 0,
-      approval: 'Automatic',
-      approved_stage: undefined,
-      allow_empty: [3n],
-      stop_at_stage: 3n,
-    });
+    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, allow_empty: [3n], stop_at_stage: 3n });
     const machine = processOver(world, emptyTables(), { ...easy, moveOneIn: 0 }, random);
     let waits = 0;
     const finalize: ScoreSender['finalize'] = (stage, guard, ...rest) =>
@@ -280,13 +275,7 @@ describe('the stage machine over random histories', function () {
 
   it('finalizes nothing that changed while the nonce was waited for, though the sum is the same', async () => {
     const random = randomFrom(3);
-    const world = new World(random, 'ours', 3n, 5n, {
-      margin_s: 0,
-      approval: 'Automatic',
-      approved_stage: undefined,
-      allow_empty: [],
-      stop_at_stage: 3n,
-    });
+    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, stop_at_stage: 3n });
     const machine = processOver(world, emptyTables(), { ...easy, moveOneIn: 0 }, random);
     let waits = 0;
     const finalize: ScoreSender['finalize'] = (stage, guard, ...rest) =>
@@ -314,13 +303,7 @@ describe('the stage machine over random histories', function () {
 
   it('does not wait for what is in the pool once it is to stop', async () => {
     const random = randomFrom(4);
-    const world = new World(random, 'ours', 3n, 5n, {
-      margin_s: 0,
-      approval: 'Manual',
-      approved_stage: undefined,
-      allow_empty: [],
-      stop_at_stage: 3n,
-    });
+    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, approval: 'Manual', stop_at_stage: 3n });
     const tables = emptyTables();
     const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
     await runPass(machine);
@@ -344,13 +327,7 @@ describe('the stage machine over random histories', function () {
   ] as const)
     it(`is an alarm that needs a person where sending fails because of ${failure}`, async () => {
       const random = randomFrom(5);
-      const world = new World(random, 'ours', 3n, 5n, {
-        margin_s: 0,
-        approval: 'Automatic',
-        approved_stage: undefined,
-        allow_empty: [],
-        stop_at_stage: 3n,
-      });
+      const world = new World(random, 'ours', 3n, 5n, { ...plainRules, stop_at_stage: 3n });
       const tables = emptyTables();
       const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
       const sendScores = async () => {
@@ -366,13 +343,7 @@ describe('the stage machine over random histories', function () {
 
   it('says how a block is forgotten that a receipt has named and the rollup does not have', async () => {
     const random = randomFrom(5);
-    const world = new World(random, 'ours', 3n, 5n, {
-      margin_s: 0,
-      approval: 'Automatic',
-      approved_stage: undefined,
-      allow_empty: [],
-      stop_at_stage: 3n,
-    });
+    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, stop_at_stage: 3n });
     const tables = emptyTables();
     const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
     await runPass({ ...machine, phases: { score: true, finalize: false } });
@@ -388,13 +359,7 @@ describe('the stage machine over random histories', function () {
 
   it('does not take an approval of one list for another, which a changed policy gives', async () => {
     const random = randomFrom(5);
-    const world = new World(random, 'ours', 3n, 5n, {
-      margin_s: 0,
-      approval: 'Manual',
-      approved_stage: undefined,
-      allow_empty: [],
-      stop_at_stage: 3n,
-    });
+    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, approval: 'Manual', stop_at_stage: 3n });
     const tables = emptyTables();
     const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
     const { compute } = machine.policy;
@@ -424,13 +389,7 @@ describe('the stage machine over random histories', function () {
 
   it('says so where somebody else has finalized other scores', async () => {
     const random = randomFrom(5);
-    const world = new World(random, 'ours', 3n, 5n, {
-      margin_s: 0,
-      approval: 'Manual',
-      approved_stage: undefined,
-      allow_empty: [],
-      stop_at_stage: 3n,
-    });
+    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, approval: 'Manual', stop_at_stage: 3n });
     const tables = emptyTables();
     const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
     const scored = await runPass(machine);
@@ -450,11 +409,8 @@ describe('the stage machine over random histories', function () {
     for (let seed = 1; seed <= 200; seed++) {
       const random = randomFrom(seed);
       const world = new World(random, random.pick(['ours', 'lenient', 'oldest']), 3n, 5n, {
-        margin_s: 0,
-        approval: 'Automatic',
-        approved_stage: undefined,
+        ...plainRules,
         allow_empty: [3n, 4n],
-        stop_at_stage: undefined,
       });
       world.saysTimes = false;
       const tables = emptyTables();
@@ -475,13 +431,7 @@ describe('the stage machine over random histories', function () {
     for (let seed = 1; seed <= 300; seed++) {
       const random = randomFrom(seed);
       const isOurs = random.oneIn(2);
-      const world = new World(random, random.pick(['ours', 'lenient', 'oldest']), 3n, 5n, {
-        margin_s: 0,
-        approval: 'Automatic',
-        approved_stage: undefined,
-        allow_empty: [],
-        stop_at_stage: undefined,
-      });
+      const world = new World(random, random.pick(['ours', 'lenient', 'oldest']), 3n, 5n, plainRules);
       world.registration = isOurs ? { init_stage: 2n, isOurs } : { init_stage: 3n, isOurs };
       const tables = emptyTables();
       for (let turn = 0; turn < 5; turn++) {

@@ -5,7 +5,6 @@ export const bridge = 'weft0';
 export const podNetwork = '10.244.0.0/24';
 /** This machine, as pods see it. */
 export const hostAddress = '10.244.0.1';
-export const serviceNetwork = '10.96.0.0/16';
 export const dnsAddress = hostAddress;
 
 /** Makes the bridge. */
