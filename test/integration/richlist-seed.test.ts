@@ -2,32 +2,17 @@ import assert from 'node:assert/strict';
 import { eventually } from '../support/block.js';
 import { uniquePrefix } from '../support/database.js';
 import {
-  followBlock,
   holdersOf,
   type Ledger,
   type ModelBlock,
-  type ModelIndex,
   modelAccounts,
-  modelChain,
-  modelGenesis,
+  modelBlocks,
   modelTokens,
+  summed,
 } from '../support/richlist-model.js';
 import { startTestService, type TestService } from '../support/richlist-service.js';
 
 const [bank, ibc] = modelTokens as [string, string];
-
-function chainOf(seed: number, count: number): ModelBlock[] {
-  const chain = modelChain(seed, modelGenesis());
-  const blocks: ModelBlock[] = [];
-  while (blocks.length < count) blocks.push(chain.next(blocks.at(-1)));
-  return blocks;
-}
-
-function summed(blocks: readonly ModelBlock[]): Ledger {
-  const index: ModelIndex = { at: new Map(), height: 0 };
-  for (const block of blocks) followBlock(index, block, 1);
-  return index.at.get(blocks.length) as Ledger;
-}
 
 describe('the state that the rich list begins with', function () {
   this.timeout(120_000);
@@ -51,7 +36,7 @@ describe('the state that the rich list begins with', function () {
     );
 
   it('has holders without an entry in the auth module', async () => {
-    const blocks = chainOf(21, 3);
+    const blocks = modelBlocks(21, 3);
     const without_account = silent(blocks).slice(1, 4);
     assert.ok(without_account.length > 0);
     service = await startTestService(blocks, { troubles: { without_account } });
@@ -61,7 +46,7 @@ describe('the state that the rich list begins with', function () {
 
   for (const owners of ['unimplemented', 'html'] as const)
     it(`is begun with all the same where the node does not know owners (${owners}), which is counted`, async () => {
-      const blocks = chainOf(22, 3);
+      const blocks = modelBlocks(22, 3);
       service = await startTestService(blocks, { troubles: { owners } });
       await service.reaches(3);
       await expectLists(service, summed(blocks));
@@ -70,7 +55,7 @@ describe('the state that the rich list begins with', function () {
     });
 
   it('shows that it is being read, and is read anew, exactly, after an end in the middle', async () => {
-    const blocks = chainOf(23, 10);
+    const blocks = modelBlocks(23, 10);
     const env = { CLICKHOUSE_DATABASE: uniquePrefix(), SEED_CONCURRENCY: '1' };
     let writes = 0;
     let let_go = (): void => {};
@@ -101,7 +86,7 @@ describe('the state that the rich list begins with', function () {
   });
 
   it('keeps the service from being ready, also while the node has given no balance yet', async () => {
-    const blocks = chainOf(24, 3);
+    const blocks = modelBlocks(24, 3);
     let answer = (): void => {};
     const hold_balances = new Promise<void>((resolve) => {
       answer = resolve;

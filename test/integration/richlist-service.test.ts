@@ -4,35 +4,18 @@ import type { Change, Holder } from '../../services/common/gen/indexer/richlist/
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { eventually } from '../support/block.js';
 import {
-  followBlock,
   holdersOf,
   type Ledger,
   type ModelBlock,
-  type ModelIndex,
-  modelChain,
-  modelGenesis,
+  modelBlocks,
   modelTokens,
+  summed,
 } from '../support/richlist-model.js';
 import { startTestService, type TestService } from '../support/richlist-service.js';
 import { thoroughIt } from '../support/sample.js';
 
 const [bank, ibc, custom, drifting] = modelTokens as [string, string, string, string];
 const denoms = ['uAAA', 'ibc/B0B', `0x${custom}`, `evm/${drifting.toUpperCase()}`];
-
-/** Blocks of a made-up chain. */
-function chainOf(seed: number, count: number, before: ModelBlock[] = []): ModelBlock[] {
-  const chain = modelChain(seed, modelGenesis());
-  const blocks = [...before];
-  while (blocks.length < before.length + count) blocks.push(chain.next(blocks.at(-1)));
-  return blocks;
-}
-
-/** What the logs lead to from the state after a block. */
-function summed(blocks: readonly ModelBlock[], seed_height = 1): Ledger {
-  const index: ModelIndex = { at: new Map(), height: 0 };
-  for (const block of blocks.slice(seed_height - 1)) followBlock(index, block, seed_height);
-  return index.at.get(blocks.length) as Ledger;
-}
 
 const counted = async (counter: { get(): Promise<{ values: { value: number }[] }> }): Promise<number> =>
   (await counter.get()).values.reduce((sum, { value }) => sum + value, 0);
@@ -57,7 +40,7 @@ describe('the richlist service', function () {
   }
 
   it('lists what the logs lead to from the state after the first block', async () => {
-    const blocks = chainOf(11, 40);
+    const blocks = modelBlocks(11, 40);
     const running = await start(blocks);
     await running.reaches(40);
     // The custom tokens are no bank denoms: what they were before block 1 nobody tells.
@@ -66,7 +49,7 @@ describe('the richlist service', function () {
   });
 
   it('begins with the latest state where the first one is pruned, and shows nothing before that height', async () => {
-    const blocks = chainOf(12, 30);
+    const blocks = modelBlocks(12, 30);
     const heights = new Set<number>();
     const running = await startTestService([], { env: { RECONCILE_INTERVAL_MS: '0' } });
     service = running;
@@ -82,7 +65,7 @@ describe('the richlist service', function () {
       [],
     );
     await expectLists(running, (blocks.at(-1) as ModelBlock).truth, [bank, ibc]);
-    running.grow(chainOf(12, 45, []).slice(30));
+    running.grow(modelBlocks(12, 45).slice(30));
     await running.reaches(45);
     const early = callRpc(running.client.getBalance.bind(running.client), {
       denom: 'uAAA',
@@ -93,7 +76,7 @@ describe('the richlist service', function () {
   });
 
   it('heals what the logs do not tell, counts it, and leaves alone what they do', async () => {
-    const blocks = chainOf(13, 30);
+    const blocks = modelBlocks(13, 30);
     const running = await start(blocks, {
       env: { RECONCILE_INTERVAL_MS: '50', RECONCILE_DRIFTING_MS: '200' },
     });
@@ -128,7 +111,7 @@ describe('the richlist service', function () {
   });
 
   it('believes no answer that is given once only', async () => {
-    const blocks = chainOf(14, 20);
+    const blocks = modelBlocks(14, 20);
     const running = await start(blocks);
     await running.reaches(20);
     const before = await Promise.all(denoms.slice(0, 2).map((denom) => running.holders(denom)));
@@ -151,7 +134,7 @@ describe('the richlist service', function () {
       `{"address":"0x${bank}","topics":["0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef","0x${'f'.repeat(64)}","0x${'1'.padStart(64, '0')}"],"data":"0x01"}`,
       `{"address":null,"topics":{},"data":"ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"}`,
     ];
-    const blocks = chainOf(15, 25);
+    const blocks = modelBlocks(15, 25);
     const running = await start(blocks, {
       env: { RECONCILE_INTERVAL_MS: '50', BALANCE_BATCH: '50' },
       extra: (height) => (height % 5 === 0 ? odd : []),
@@ -171,7 +154,7 @@ describe('the richlist service', function () {
   thoroughIt(
     'compares the balances of the others beside contracts that keep the node from answering',
     async () => {
-      const blocks = chainOf(20, 25);
+      const blocks = modelBlocks(20, 25);
       const running = await start(blocks, { env: { RECONCILE_INTERVAL_MS: '50' } });
       running.node.troubles({ endless: [drifting], lying: [bank] });
       await running.reaches(25);
@@ -186,7 +169,7 @@ describe('the richlist service', function () {
   );
 
   thoroughIt('gets through a node of which one answer in three fails', async () => {
-    const blocks = chainOf(16, 20);
+    const blocks = modelBlocks(16, 20);
     const running = await startTestService([], { env: { RECONCILE_INTERVAL_MS: '50' } });
     service = running;
     running.node.troubles({ fail_one_in: 3 });
@@ -196,23 +179,23 @@ describe('the richlist service', function () {
   });
 
   thoroughIt('unwinds a rollback to what an undisturbed run has', async () => {
-    const blocks = chainOf(17, 30);
+    const blocks = modelBlocks(17, 30);
     const running = await start(blocks);
     await running.reaches(30);
-    const fork = chainOf(99, 25, blocks.slice(0, 14)).slice(14);
+    const fork = modelBlocks(99, 25, blocks.slice(0, 14)).slice(14);
     running.cutTo(14);
     running.grow(fork.map((block) => ({ ...block, hash: `Y${block.hash}` })));
     await running.reaches(39);
     await expectLists(running, summed(blocks), [bank, ibc]);
     // Down to below the state that it began with: from the beginning.
     running.cutTo(0);
-    running.grow(chainOf(77, 50).map((block) => ({ ...block, hash: `Z${block.hash}` })));
+    running.grow(modelBlocks(77, 50).map((block) => ({ ...block, hash: `Z${block.hash}` })));
     await running.reaches(50);
     await expectLists(running, summed(blocks), [bank, ibc]);
   });
 
   it('learns denoms later from a node that did not tell them at first', async () => {
-    const blocks = chainOf(18, 20);
+    const blocks = modelBlocks(18, 20);
     const running = await startTestService([], { env: { RECONCILE_INTERVAL_MS: '50' } });
     service = running;
     running.node.troubles({ nameless: true });
@@ -227,7 +210,7 @@ describe('the richlist service', function () {
   });
 
   it('streams all holders at any height', async () => {
-    const blocks = chainOf(19, 30);
+    const blocks = modelBlocks(19, 30);
     const running = await start(blocks);
     await running.reaches(30);
     for (const height of [1, 7, 30]) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Params } from '../../services/common/clickhouse/database.js';
+import type { Database, Params } from '../../services/common/clickhouse/database.js';
 import { AccessDenied } from '../../services/common/errors.js';
 import { isRepairing } from '../../services/common/writer/head-table.js';
 import type { DecodedBlock } from '../../services/richlist/decode/block.js';
@@ -7,11 +7,8 @@ import type { Deltas } from '../../services/richlist/decode/transfers.js';
 import { findToken } from '../../services/richlist/read/denoms.js';
 import { listHolders } from '../../services/richlist/read/holders.js';
 import { lookOf } from '../../services/richlist/read/look.js';
-import type { ViewName } from '../../services/richlist/store/tables.js';
-import { richlistViews } from '../../services/richlist/store/views.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { openTestRichlist, type TestRichlist } from '../support/richlist-tables.js';
-import { viewDifferences } from '../support/views.js';
 
 const [early, late] = ['a'.repeat(40), 'b'.repeat(40)];
 const accountOf = (n: number): string => n.toString(16).padStart(40, '0');
@@ -149,94 +146,40 @@ describe('the tables of the rich list', function () {
     assert.ok((await run(false)) > 20);
   });
 
-  describe('the views', () => {
-    const differences = ({ index, store }: TestRichlist) => {
-      const { database, tables } = index.reader;
-      const environment = { of: tables.of, position: { ...store.position }, name: 'test', atOnce: 2 };
-      return viewDifferences(database, environment, [richlistViews]);
-    };
-    const filled = async (prefix: string, options?: Parameters<typeof openTestRichlist>[2]) => {
-      const list = await openTestRichlist(await testDatabase(), prefix, options);
-      await list.store.recover();
-      const gifts = [1, 2, 3, 4, 5, 6].map((n) => [n % 2 === 0 ? early : late, n] as const);
-      await list.store.writeBlocks([block(1, []), block(2, gifts), block(3, gifts.slice(2))]);
-      return list;
-    };
-    const options = { name: 'test.views' };
-
-    it('are reported where a row is not what the facts say, is missing, or is one too many', async () => {
-      const list = await filled(uniquePrefix());
-      const { database, tables } = list.index.reader;
-      assert.deepEqual(await differences(list), []);
-      const insert = async (view: ViewName, row: object): Promise<void> => {
-        const version = '9000000000000000000';
-        const line = JSON.stringify({ ...row, version, is_deleted: 0, epoch: 0 });
-        await database.insert(tables.of(view), line, options);
-      };
-      const [token, account] = [early, accountOf(2)];
-      await insert('account_balances', { token, account, amount: '11', height: 2, source: 'log', ord: 2 });
-      await insert('holder_list', { token, place: '5', account });
-      await insert('holder_counts', { token: late, holder_count: 4 });
-      const found = (await differences(list)).map(({ table, kind }) => `${table} ${kind}`);
-      assert.deepEqual(found.sort(), [
-        'account_balances foreign',
-        'account_balances missing',
-        'holder_counts foreign',
-        'holder_counts missing',
-        'holder_list foreign',
-      ]);
-      await database.command(`TRUNCATE TABLE ${tables.of('holder_list')}`, {}, options);
-      const missing = (await differences(list)).filter(({ table }) => table === 'holder_list');
-      assert.deepEqual(
-        missing.map(({ kind }) => kind),
-        Array.from({ length: 6 }, () => 'missing'),
-      );
+  it('makes views from the facts of a version that had none, and says so to everybody', async () => {
+    const [database, prefix, told]: [Database, string, string[]] = [await testDatabase(), uniquePrefix(), []];
+    let isKilled = false;
+    const { store, index } = await openTestRichlist(database, prefix, {
+      fault() {
+        if (isKilled) throw new Error('killed');
+      },
+      onRebuild: (progress) => told.push(progress),
     });
-
-    it('are made from the facts of a version that had none, whatever kills it meanwhile', async () => {
-      let left = Number.POSITIVE_INFINITY;
-      const fault = (): void => {
-        left -= 1;
-        if (left < 0) throw new Error('killed');
-      };
-      for (let kill = 0; ; kill++) {
-        const prefix = uniquePrefix();
-        const told: string[] = [];
-        const list = await filled(prefix, { fault, onRebuild: (progress) => told.push(progress) });
-        const { database, tables } = list.index.reader;
-        for (const table of ['head', 'account_balances', 'holder_list', 'holder_counts'] as const)
-          await database.command(`TRUNCATE TABLE ${tables.of(table)}`, {}, options);
-        // Until it is done nobody shows what is not there yet.
-        const waiting = await openTestRichlist(database, prefix);
-        assert.equal(waiting.index.head.position.height, 3);
-        assert.equal(isRepairing(waiting.index.head.repairs), true);
-        left = kill;
-        const isKilled = await list.store.recover().then(
-          () => false,
-          () => true,
-        );
-        // Who serves with the version before says that it cannot answer.
-        const [rollback] = await database.rows<{ n: number }>(
-          `SELECT max(number) AS n FROM ${tables.of('cuts')}`,
-          {},
-          options,
-        );
-        assert.equal((rollback?.n ?? 0) % 2, 1);
-        left = Number.POSITIVE_INFINITY;
-        await list.store.recover();
-        assert.deepEqual(await differences(list), []);
-        assert.deepEqual(await totals(list, early), ['3', 3]);
-        assert.equal(list.store.position.height, 3);
-        if (isKilled) continue;
-        assert.deepEqual(told, [
-          ...['account_balances, 1', 'holder_list, 2', 'holder_counts, 3'].map(
-            (view) => `views are being made from facts: ${view} of 3`,
-          ),
-          '',
-        ]);
-        break;
-      }
-    });
+    await store.recover();
+    await store.writeBlocks([block(1, []), block(2, [[early, 1]])]);
+    for (const table of ['head', 'account_balances', 'holder_list', 'holder_counts'] as const)
+      await database.command(`TRUNCATE TABLE ${index.tables.of(table)}`, {}, { name: 'test.views' });
+    // Until it is done nobody shows what is not there yet.
+    const waiting = await openTestRichlist(database, prefix);
+    assert.equal(waiting.index.head.position.height, 2);
+    assert.equal(isRepairing(waiting.index.head.repairs), true);
+    isKilled = true;
+    await assert.rejects(store.recover(), /killed/);
+    isKilled = false;
+    // Who serves with the version before says that it cannot answer.
+    const [rollback] = await database.rows<{ n: number }>(
+      `SELECT max(number) AS n FROM ${index.tables.of('cuts')}`,
+      {},
+      { name: 'test.views' },
+    );
+    assert.equal((rollback?.n ?? 0) % 2, 1);
+    await store.recover();
+    assert.deepEqual(told, [
+      ...['account_balances, 1', 'holder_list, 2', 'holder_counts, 3'].map(
+        (view) => `views are being made from facts: ${view} of 3`,
+      ),
+      '',
+    ]);
   });
 
   it('a process that only reads sees what another writes, heals and rollbacks too', async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
-import type { Position } from '../../services/tx/store/cursor.js';
 import { readPosition } from '../../services/tx/store/cursor.js';
 import {
   type ListEnd,
@@ -9,8 +8,7 @@ import {
   listKey,
   readListEnds,
 } from '../../services/tx/store/list-ends.js';
-import { accountLists, headOf, type Kind, type Tables } from '../../services/tx/store/tables.js';
-import { txViews } from '../../services/tx/store/views.js';
+import { accountLists, type Kind, type Tables } from '../../services/tx/store/tables.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import {
   accounts,
@@ -22,7 +20,6 @@ import {
   traceOf,
 } from '../support/tx-model.js';
 import { migrateTx, openTx } from '../support/tx-tables.js';
-import { viewDifferences } from '../support/views.js';
 
 const options = { name: 'test' };
 
@@ -49,8 +46,6 @@ describe('the ends of account lists, by their items', function () {
   const [top, middle] = [24, 15];
   let database: Database;
   let tables: Tables;
-  let prefix: string;
-  let position: Position;
   const blocks: ModelBlock[] = [];
   const keys = Object.values(accountLists)
     .flatMap(({ named, sent }) => [named, sent])
@@ -59,7 +54,7 @@ describe('the ends of account lists, by their items', function () {
     new Map(keys.flatMap((key) => (ends.has(key) ? [[key, ends.get(key) as ListEnd] as const] : [])));
   before(async () => {
     database = await testDatabase();
-    prefix = uniquePrefix();
+    const prefix = uniquePrefix();
     await migrateTx(database, prefix);
     const { store, reader } = openTx(database, prefix);
     tables = reader.tables;
@@ -71,8 +66,7 @@ describe('the ends of account lists, by their items', function () {
       await store.writeBlocks([block]);
       await store.writeTraces([traceOf(block)]);
     }
-    position = store.position;
-    assert.equal(position.internal_height, top);
+    assert.equal(store.position.internal_height, top);
   });
 
   it('are those of any height, from the view or counted, whatever has been merged', async () => {
@@ -97,43 +91,5 @@ describe('the ends of account lists, by their items', function () {
     }
     const long = [...endsOf(blocks, top).values()].filter(({ count }) => count > latestKept);
     assert.ok(long.length > 0, 'lists longer than what an end keeps');
-  });
-
-  describe('as a view', () => {
-    const differences = (atOnce: number) =>
-      viewDifferences(
-        database,
-        { of: tables.of, position: headOf(tables).toColumns(position), name: 'test', atOnce },
-        [txViews],
-      );
-
-    it('are what the items say, and a row that is not is reported', async () => {
-      assert.deepEqual(await differences(50), []);
-      const row = { list: 'tx', account: busy, length: 3, latest: [3, 2, 1], is_deleted: 0, epoch: 0 };
-      const version = '9000000000000000000';
-      await database.insert(tables.of('list_ends'), JSON.stringify({ ...row, version }), options);
-      const kinds = (await differences(7)).map(({ table, kind }) => `${table} ${kind}`);
-      assert.deepEqual(kinds.sort(), ['list_ends foreign', 'list_ends missing']);
-    });
-
-    it('are made from the items of a version that had no head, and again after any kill', async () => {
-      for (let kill = 0, isKilled = true; isKilled; kill++) {
-        for (const table of ['head', 'list_ends'] as const)
-          await database.command(`TRUNCATE TABLE ${tables.of(table)}`, {}, options);
-        let left = kill;
-        const fault = (): void => {
-          left -= 1;
-          if (left < 0) throw new Error('killed');
-        };
-        isKilled = await openTx(database, prefix, { fault })
-          .store.recover()
-          .then(
-            () => false,
-            () => true,
-          );
-        await openTx(database, prefix).store.recover();
-        assert.deepEqual(await differences(1_000), [], `killed at ${kill}`);
-      }
-    });
   });
 });

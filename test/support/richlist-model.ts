@@ -35,6 +35,21 @@ export function modelChain(seed: number, genesis: Ledger) {
   };
 }
 
+/** The first blocks of a model chain, or so many more after others. */
+export function modelBlocks(seed: number, count: number, before: readonly ModelBlock[] = []): ModelBlock[] {
+  const chain = modelChain(seed, modelGenesis());
+  const blocks = [...before];
+  while (blocks.length < before.length + count) blocks.push(chain.next(blocks.at(-1)));
+  return blocks;
+}
+
+/** What the logs lead to from the state after a block. */
+export function summed(blocks: readonly ModelBlock[], seed_height = 1): Ledger {
+  const index: ModelIndex = { at: new Map(), height: 0 };
+  for (const block of blocks.slice(seed_height - 1)) followBlock(index, block, seed_height);
+  return index.at.get(blocks.length) as Ledger;
+}
+
 /** Balances before the first block of a model chain. */
 export function modelGenesis(): Ledger {
   const ledger: Ledger = new Map();

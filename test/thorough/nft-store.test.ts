@@ -19,8 +19,6 @@ import {
 } from '../support/nft-lists.js';
 import { modelOf, nameless, owners, randomNfts } from '../support/nft-model.js';
 import { migrateNft, type NftTables, openNft } from '../support/nft-tables.js';
-import { checkNftViews } from '../support/nft-views.js';
-import { randomFrom } from '../support/random.js';
 import { wholeIt } from '../support/sample.js';
 
 const firstPage = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
@@ -31,16 +29,6 @@ describe('the tables of the nft service', function () {
   before(async () => {
     database = await testDatabase();
   });
-
-  let compared = 0;
-  /** Compares lists with the model: every one, or one in `share`, others each time. */
-  async function expectLists(tables: NftTables, blocks: readonly NftBlock[], share: number): Promise<void> {
-    compared += 1;
-    const state = modelOf(blocks);
-    const lists = everyNftList(tables, state);
-    for (const list of lists.filter((_, index) => index % share === compared % share))
-      await checkWholeList(list);
-  }
 
   wholeIt(
     'show every list by every filter, in both orders, forward and back, with offsets and totals',
@@ -66,58 +54,6 @@ describe('the tables of the nft service', function () {
       for (const height of [1, 20, 55]) await checkPast(tables, blocks, height);
     },
   );
-
-  it('equal a model after random histories of blocks, rollbacks and crashes', async () => {
-    for (const seed of [1, 2]) {
-      const random = randomFrom(seed * 1000 + 17);
-      const prefix = uniquePrefix();
-      await migrateNft(database, prefix);
-      let crashIn = Number.POSITIVE_INFINITY;
-      const fault = () => {
-        crashIn -= 1;
-        if (crashIn < 0) throw new Error('crash');
-      };
-      let tables = await openNft(database, prefix, { fault, capacity: 5 });
-      await tables.store.recover();
-      const chain = randomNfts(seed);
-      let blocks: NftBlock[] = [];
-      for (let step = 0; step < 12; step++) {
-        let longest = blocks;
-        if (random.oneIn(3)) crashIn = random.integer(14);
-        try {
-          if (random.oneIn(4) && blocks.length > 0) {
-            const height = random.integer(blocks.length + 1);
-            await tables.store.unwind(height);
-            assert.equal(tables.store.cursor.height, height, 'it goes back no further than it must');
-            blocks = blocks.slice(0, height);
-          } else {
-            const added: NftBlock[] = [];
-            for (let n = 1 + random.integer(5); n > 0; n--)
-              added.push(chain.next([...blocks, ...added].at(-1)));
-            longest = [...blocks, ...added];
-            await tables.store.writeBlocks(added);
-            blocks = longest;
-          }
-          await tables.learn();
-        } catch (error) {
-          assert.match(String(error), /crash/);
-          // A new process: it goes on from what it finds, which is whole.
-          crashIn = Number.POSITIVE_INFINITY;
-          tables = await openNft(database, prefix, { fault, capacity: 5 });
-          const found = await tables.store.recover();
-          assert.equal(found.hash, longest[found.height - 1]?.hash ?? '');
-          blocks = longest.slice(0, found.height);
-        }
-        crashIn = Number.POSITIVE_INFINITY;
-        await tables.learn();
-        await checkNftViews(database, tables, random);
-        if (step % 3 === 2) await expectLists(tables, blocks, 5);
-      }
-      await expectLists(tables, blocks, 1);
-      await checkTokenTxs(tables, modelOf(blocks));
-      await checkPast(tables, blocks, Math.ceil(blocks.length / 2));
-    }
-  });
 
   it('hide the tokens of what has no name, count none of them, and show them once it has one', async () => {
     const prefix = uniquePrefix();
@@ -299,81 +235,5 @@ describe('the tables of the nft service', function () {
     await tables.store.unwind(2);
     blocks.length = 2;
     await check('after a rollback');
-  });
-
-  it('survive a stop between any two writes, and show nothing of what was half written', async () => {
-    const prefix = uniquePrefix();
-    await migrateNft(database, prefix);
-    let armed = Number.POSITIVE_INFINITY;
-    const points = new Set<string>();
-    const fault = (point: string) => {
-      points.add(point);
-      armed -= 1;
-      if (armed < 0) throw new Error('stopped');
-    };
-    let tables = await openNft(database, prefix, { fault });
-    await tables.store.recover();
-    const [chain, random] = [randomNfts(99), randomFrom(99)];
-    const blocks: NftBlock[] = [];
-    const grow = (n: number): NftBlock[] => {
-      const added: NftBlock[] = [];
-      for (; n > 0; n--) added.push(chain.next([...blocks, ...added].at(-1)));
-      return added;
-    };
-    blocks.push(...grow(12));
-    await tables.store.writeBlocks(blocks);
-    await tables.learn();
-
-    /** Starts anew; with `often` the recovery itself is stopped at every third of its points first. */
-    const recoverAtLast = async (often: boolean): Promise<void> => {
-      for (let point = 0; ; point += 3) {
-        tables = await openNft(database, prefix, { fault });
-        if (often) armed = point;
-        const isDone = await tables.store.recover().then(
-          () => true,
-          () => false,
-        );
-        armed = Number.POSITIVE_INFINITY;
-        if (isDone) return;
-      }
-    };
-
-    const next = grow(3);
-    for (let point = 0; ; point++) {
-      armed = point;
-      const stopped = await tables.store.writeBlocks(next).then(
-        () => false,
-        () => true,
-      );
-      armed = Number.POSITIVE_INFINITY;
-      // Readers of the process that was stopped see no facts of it.
-      if (stopped) await checkPast(tables, blocks, blocks.length);
-      else await expectLists(tables, [...blocks, ...next], 12);
-      if (!stopped) break;
-      await recoverAtLast(point % 5 === 4);
-      await checkNftViews(database, tables, random);
-      if (tables.store.cursor.height > blocks.length) break; // it was stopped after the cursor
-      await tables.learn();
-      await expectLists(tables, blocks, 12);
-    }
-    blocks.push(...next);
-    await tables.learn();
-    await expectLists(tables, blocks, 1);
-
-    for (let point = 0; ; point += 2) {
-      armed = point;
-      const stopped = await tables.store.unwind(9).then(
-        () => false,
-        () => true,
-      );
-      armed = Number.POSITIVE_INFINITY;
-      if (!stopped) break;
-      await recoverAtLast(point === 4);
-      await checkNftViews(database, tables, random);
-    }
-    blocks.length = 9;
-    await tables.learn();
-    await expectLists(tables, blocks, 1);
-    assert.ok(points.size > 12, [...points].join(', '));
   });
 });

@@ -6,12 +6,13 @@ import { packageRoot } from '../../services/common/paths.js';
 import type { NftBlock } from '../../services/nft/decode/types.js';
 import { answer } from '../../services/nft/enrich/outcome.js';
 import { countJobs } from '../../services/nft/enrich/queue.js';
+import { nftViews } from '../../services/nft/store/views.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { grow } from '../support/grow.js';
 import { checkPast, checkTokenTxs, checkWholeList, everyNftList } from '../support/nft-lists.js';
 import { modelOf, randomNfts } from '../support/nft-model.js';
 import { migrateNft, modelSource, type NftTables, openNft } from '../support/nft-tables.js';
-import { nftViewDifferences } from '../support/nft-views.js';
+import { viewDifferences } from '../support/views.js';
 
 const options = { name: 'test.earlier' };
 
@@ -118,7 +119,9 @@ describe('tables of NFTs of an earlier version', function () {
     );
 
   const checkAll = async (tables: NftTables, to: readonly NftBlock[]): Promise<void> => {
-    assert.deepEqual(await nftViewDifferences(database, tables.index, tables.store.cursor, 50), []);
+    const position = { ...tables.store.cursor };
+    const environment = { of: tables.index.tables.of, position, name: 'test', atOnce: 50 };
+    assert.deepEqual(await viewDifferences(database, environment, nftViews), []);
     const state = modelOf(to);
     await checkTokenTxs(tables, state);
     await checkPast(tables, to, Math.ceil(to.length / 2));

@@ -5,11 +5,12 @@ import { answer, refused } from '../../services/nft/enrich/outcome.js';
 import type { DetailSource } from '../../services/nft/enrich/source.js';
 import { nftViews } from '../../services/nft/store/views.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { contracts, ids, owners, randomNfts } from '../support/nft-model.js';
-import { migrateNft, type NftTables, openNft } from '../support/nft-tables.js';
-import { checkNftViews, nftViewDifferences } from '../support/nft-views.js';
+import { checkPast, checkTokenTxs, checkWholeList, everyNftList } from '../support/nft-lists.js';
+import { contracts, ids, modelOf, owners, randomNfts } from '../support/nft-model.js';
+import { migrateNft, modelSource, type NftTables, openNft } from '../support/nft-tables.js';
 import { type Random, randomFrom } from '../support/random.js';
 import { isWhole } from '../support/sample.js';
+import { checkViews } from '../support/views.js';
 
 /** How many steps a history has, how many are tried, and the first: SEED and HISTORIES try others. */
 const [steps, histories, first] = [
@@ -17,8 +18,6 @@ const [steps, histories, first] = [
   Number(process.env['HISTORIES'] ?? (isWhole ? 3 : 1)),
   Number(process.env['SEED'] ?? 1),
 ];
-
-const options = { name: 'test.alter' };
 
 /** What says more of collections, and asks for more, than tokens alone do. */
 function happeningsOfCollections(random: Random): Happening[] {
@@ -68,6 +67,13 @@ const fickleSource = (random: Random): DetailSource => ({
   uris: async (some) => some.map(() => answer(random.oneIn(3) ? undefined : `uri ${random.integer(9)}`)),
 });
 
+interface HistoryOptions {
+  readonly vm: 'move' | 'wasm' | 'evm';
+  readonly chain: ReturnType<typeof randomNfts>;
+  readonly sourceOf: (random: Random) => DetailSource;
+  readonly onStep?: (step: number, tables: NftTables, blocks: readonly NftBlock[]) => Promise<void>;
+}
+
 describe('views of NFTs', function () {
   this.timeout(240_000);
   let database: Database;
@@ -75,106 +81,94 @@ describe('views of NFTs', function () {
     database = await testDatabase();
   });
 
-  for (let seed = first; seed < first + histories; seed++)
+  /** Any history of blocks, answers, rollbacks and kills. @param onStep told what there is after each step. */
+  async function follow(
+    seed: number,
+    { vm, chain, sourceOf, onStep = async () => {} }: HistoryOptions,
+  ): Promise<[tables: NftTables, blocks: NftBlock[]]> {
+    const [random, prefix] = [randomFrom(seed * 77), uniquePrefix()];
+    await migrateNft(database, prefix);
+    let left = Number.POSITIVE_INFINITY;
+    const fault = (): void => {
+      left -= 1;
+      if (left < 0) throw new Error('killed');
+    };
+    const open = (): Promise<NftTables> => openNft(database, prefix, { fault, vm, capacity: 6 });
+    let tables = await open();
+    await tables.store.recover();
+    let blocks: NftBlock[] = [];
+    for (let step = 0; step < steps; step++) {
+      const more = Array.from({ length: 1 + random.integer(4) }).reduce<NftBlock[]>(
+        (all) => [...all, chain.next(all.at(-1))],
+        [...blocks],
+      );
+      if (random.oneIn(3)) left = random.integer(20);
+      const kind = random.integer(5);
+      try {
+        if (kind === 0) {
+          const height = random.integer(blocks.length + 1);
+          await tables.store.unwind(height);
+          assert.equal(tables.store.cursor.height, height, 'it goes back no further than it must');
+        } else if (kind === 1) await tables.learn(sourceOf(random));
+        else await tables.store.writeBlocks(more.slice(blocks.length));
+      } catch (error) {
+        assert.match(String(error), /killed/);
+        for (;;) {
+          tables = await open();
+          left = random.oneIn(2) ? random.integer(12) : Number.POSITIVE_INFINITY;
+          if (
+            await tables.store.recover().then(
+              () => true,
+              () => false,
+            )
+          )
+            break;
+        }
+      }
+      left = Number.POSITIVE_INFINITY;
+      blocks = more.slice(0, tables.store.cursor.height);
+      assert.equal(tables.store.cursor.hash, blocks.at(-1)?.hash ?? '');
+      await checkViews(database, tables.index.tables, tables.store.cursor, nftViews, random).catch(
+        (cause: unknown) => {
+          throw new Error(`step ${step}, ${kind}: ${String(cause)}`, { cause });
+        },
+      );
+      await onStep(step, tables, blocks);
+    }
+    await tables.learn(sourceOf(random));
+    await checkViews(database, tables.index.tables, tables.store.cursor, nftViews, random);
+    assert.ok(blocks.length > 0);
+    return [tables, blocks];
+  }
+
+  for (let seed = first; seed < first + histories; seed++) {
     for (const vm of ['move', 'wasm', 'evm'] as const)
       it(`are what the facts say after any history of ${vm} blocks, answers, rollbacks and kills (${seed})`, async () => {
-        const [random, prefix, chain] = [randomFrom(seed * 77), uniquePrefix(), everything(seed)];
-        await migrateNft(database, prefix);
-        let left = Number.POSITIVE_INFINITY;
-        const fault = (): void => {
-          left -= 1;
-          if (left < 0) throw new Error('killed');
-        };
-        const open = (): Promise<NftTables> => openNft(database, prefix, { fault, vm, capacity: 6 });
-        let tables = await open();
-        await tables.store.recover();
-        let blocks: NftBlock[] = [];
-        for (let step = 0; step < steps; step++) {
-          const more = Array.from({ length: 1 + random.integer(4) }).reduce<NftBlock[]>(
-            (all) => [...all, chain.next(all.at(-1))],
-            [...blocks],
-          );
-          if (random.oneIn(3)) left = random.integer(20);
-          const kind = random.integer(5);
-          try {
-            if (kind === 0) await tables.store.unwind(random.integer(blocks.length + 1));
-            else if (kind === 1) await tables.learn(fickleSource(random));
-            else await tables.store.writeBlocks(more.slice(blocks.length));
-          } catch (error) {
-            assert.match(String(error), /killed/);
-            for (;;) {
-              tables = await open();
-              left = random.oneIn(2) ? random.integer(12) : Number.POSITIVE_INFINITY;
-              if (
-                await tables.store.recover().then(
-                  () => true,
-                  () => false,
-                )
-              )
-                break;
-            }
-          }
-          left = Number.POSITIVE_INFINITY;
-          blocks = more.slice(0, tables.store.cursor.height);
-          await checkNftViews(database, tables, random).catch((cause: unknown) => {
-            throw new Error(`step ${step}, ${kind}: ${String(cause)}`, { cause });
-          });
-        }
-        await tables.learn(fickleSource(random));
-        await checkNftViews(database, tables, random);
-        assert.ok(blocks.length > 0);
+        await follow(seed, { vm, chain: everything(seed), sourceOf: fickleSource });
       });
 
-  it('are told from what the facts say, whichever row is altered', async () => {
-    const [prefix, chain] = [uniquePrefix(), everything(5)];
-    await migrateNft(database, prefix);
-    const tables = await openNft(database, prefix);
-    await tables.store.recover();
-    const blocks: NftBlock[] = [];
-    while (blocks.length < 20) blocks.push(chain.next(blocks.at(-1)));
-    await tables.store.writeBlocks(blocks);
-    await tables.learn();
-    const { index, store } = tables;
-    const differences = () => nftViewDifferences(database, index, store.cursor);
-    assert.deepEqual(await differences(), []);
-    for (const { table, key, values } of new Map(
-      nftViews.flatMap(({ views }) => views.map((view) => [view.table, view] as const)),
-    ).values()) {
-      const name = index.tables.of(table);
-      const columns = [...key, ...values];
-      const [found] = await database.rows<Record<string, unknown> & { newest: string }>(
-        `SELECT ${columns.join(', ')}, toString(v.version) AS newest FROM ${name} AS v FINAL ORDER BY ${key.join(', ')} LIMIT 1`,
-        {},
-        options,
-      );
-      const { newest = '0', ...row } = found ?? {};
-      const write = (some: object, is_deleted: 0 | 1, later: bigint) =>
-        database.insert(
-          name,
-          JSON.stringify({ ...some, is_deleted, version: String(BigInt(newest) + later) }),
-          options,
-        );
-      // A row that is gone, and one that is another: its last value, or where there is none its place.
-      await write(row, 1, 1n);
-      assert.deepEqual(
-        (await differences()).map((each) => [each.table, each.kind]),
-        // Collections follow from two tables of facts.
-        Array.from({ length: /collection/.test(table) ? 2 : 1 }, () => [table, 'missing']),
-      );
-      await write(row, 0, 2n);
-      assert.deepEqual(await differences(), []);
-      const last = values.at(-1) ?? 'height';
-      const value = (row as Record<string, unknown>)[last];
-      const altered = { ...row, [last]: typeof value === 'number' ? value + 1 : `${value}x` };
-      await write(altered, 0, 3n);
-      const seen = await differences();
-      assert.ok(
-        seen.some((each) => each.table === table && each.kind === 'foreign'),
-        table,
-      );
-      if (values.length > 0) await write(row, 0, 4n);
-      else await write(altered, 1, 4n);
-      assert.deepEqual(await differences(), []);
-    }
-  });
+    it(`lead to the lists of a model, and so do facts of the past (${seed})`, async () => {
+      /** Compares lists with the model: every one, or one in `share`, others each time. */
+      const expectLists = async (
+        tables: NftTables,
+        blocks: readonly NftBlock[],
+        step: number,
+        share: number,
+      ) => {
+        const lists = everyNftList(tables, modelOf(blocks));
+        for (const list of lists.filter((_, index) => index % share === step % share))
+          await checkWholeList(list);
+      };
+      const [tables, blocks] = await follow(seed, {
+        ...{ vm: 'wasm', chain: randomNfts(seed), sourceOf: () => modelSource },
+        async onStep(step, now, some) {
+          await now.learn();
+          if (step % 3 === 2) await expectLists(now, some, step, 5);
+        },
+      });
+      await expectLists(tables, blocks, 0, 1);
+      await checkTokenTxs(tables, modelOf(blocks));
+      await checkPast(tables, blocks, Math.ceil(blocks.length / 2));
+    });
+  }
 });

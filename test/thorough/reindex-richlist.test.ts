@@ -5,18 +5,16 @@ import { verifyViews } from '../../tools/verify/views.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { connectReindex, generationsOf } from '../support/reindex.js';
-import { type ModelBlock, modelChain, modelGenesis, modelTokens } from '../support/richlist-model.js';
+import {
+  type ModelBlock,
+  modelBlocks,
+  modelChain,
+  modelGenesis,
+  modelTokens,
+} from '../support/richlist-model.js';
 import { startTestService, type TestService } from '../support/richlist-service.js';
 
 const options = { name: 'test.damage' };
-
-/** Blocks of a made-up chain. */
-function chainOf(seed: number, count: number): ModelBlock[] {
-  const chain = modelChain(seed, modelGenesis());
-  const blocks: ModelBlock[] = [];
-  while (blocks.length < count) blocks.push(chain.next(blocks.at(-1)));
-  return blocks;
-}
 
 describe('rebuilding the tables of the richlist service', function () {
   this.timeout(90_000);
@@ -69,7 +67,7 @@ describe('rebuilding the tables of the richlist service', function () {
   }
 
   it('heals every list, again and again, where the node has pruned all of it', async () => {
-    const blocks = chainOf(31, 30);
+    const blocks = modelBlocks(31, 30);
     const running = await start(blocks, {
       env: { RECONCILE_INTERVAL_MS: '50', RECONCILE_DRIFTING_MS: '100' },
     });
@@ -124,7 +122,7 @@ describe('rebuilding the tables of the richlist service', function () {
     for (const denom of ['uAAA', 'ibc/B0B'])
       assert.ok((await holders(denom)).length > 0, `${denom} has its name`);
     node.troubles({});
-    running.grow(chainOf(31, 34).slice(30));
+    running.grow(modelBlocks(31, 34).slice(30));
     await running.reaches(34);
     await eventually(
       async () => (await generationsOf(database, name)).join() === `${name}_g3`,
@@ -139,7 +137,7 @@ describe('rebuilding the tables of the richlist service', function () {
       goOn = resolve;
     });
     closing.push(() => goOn());
-    const blocks = chainOf(32, 30);
+    const blocks = modelBlocks(32, 30);
     const running = await start([...blocks], {
       fault: async (point) => {
         if (point !== 'reindex prepared' || !armed) return;

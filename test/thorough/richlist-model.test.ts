@@ -22,7 +22,7 @@ import {
 } from '../support/richlist-model.js';
 import { openTestRichlist, seedOf, type TestRichlist } from '../support/richlist-tables.js';
 import { isWhole } from '../support/sample.js';
-import { viewDifferences } from '../support/views.js';
+import { checkViews } from '../support/views.js';
 
 /** How many steps a history has, how many are tried, and the first: SEED and HISTORIES try others. */
 const [steps, histories, first] = [
@@ -155,19 +155,6 @@ async function heal(subject: Subject): Promise<void> {
     for (const answer of answers) followHeal(model, answer, answer.amount);
 }
 
-/** Views are what their definitions give, whatever has been merged. */
-async function checkViews({ list, random }: Subject): Promise<void> {
-  const { database, tables } = list.index.reader;
-  if (random.oneIn(3)) {
-    const { table } = random.pick(richlistViews.views);
-    const how = random.pick(['', 'CLEANUP']);
-    await database.command(`OPTIMIZE TABLE ${tables.of(table)} FINAL ${how}`, {}, { name: 'test.merge' });
-  }
-  const position = { ...list.store.position };
-  const environment = { of: tables.of, position, name: 'test', atOnce: 1 + random.integer(40) };
-  assert.deepEqual(await viewDifferences(database, environment, [richlistViews]), []);
-}
-
 async function check({ list, model, random, blocks }: Subject, walked: number): Promise<void> {
   const { reader } = list.index;
   if (model.height === 0) return;
@@ -200,7 +187,14 @@ describe('the rich list through any history of blocks, heals, rollbacks and kill
         done = `step ${step}: ${action.name}`;
         try {
           await action(subject);
-          await checkViews(subject);
+          const { reader } = subject.list.index;
+          await checkViews(
+            reader.database,
+            reader.tables,
+            subject.list.store.position,
+            [richlistViews],
+            subject.random,
+          );
           if (subject.random.oneIn(2)) await check(subject, walkedNow);
         } catch (error) {
           throw new Error(`${done}: ${String(error)}`, { cause: error });

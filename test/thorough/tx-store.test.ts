@@ -4,12 +4,12 @@ import { headOf } from '../../services/tx/store/tables.js';
 import { txViews } from '../../services/tx/store/views.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { grow } from '../support/grow.js';
-import { type Random, randomFrom } from '../support/random.js';
+import { randomFrom } from '../support/random.js';
 import { wholeIt } from '../support/sample.js';
 import { checkContent, checkPaging, everyList } from '../support/tx-lists.js';
 import { type ModelBlock, randomChain, traceOf } from '../support/tx-model.js';
 import { migrateTx, openTx, type TxTables } from '../support/tx-tables.js';
-import { viewDifferences } from '../support/views.js';
+import { checkViews } from '../support/views.js';
 
 describe('the tables of the tx service', function () {
   this.timeout(180_000);
@@ -31,18 +31,6 @@ describe('the tables of the tx service', function () {
       await checkContent(list);
   }
   let compared = 0;
-
-  /** Views are what their definitions give, whatever has been merged. */
-  async function expectViews({ store, reader: { tables } }: TxTables, random: Random): Promise<void> {
-    if (random.oneIn(3)) {
-      const how = random.pick(['', 'CLEANUP']);
-      const sql = `OPTIMIZE TABLE ${tables.of('list_ends')} FINAL ${how}`;
-      await database.command(sql, {}, { name: 'test.merge' });
-    }
-    const position = headOf(tables).toColumns(store.position);
-    const environment = { of: tables.of, position, name: 'test', atOnce: 1 + random.integer(40) };
-    assert.deepEqual(await viewDifferences(database, environment, [txViews]), []);
-  }
 
   wholeIt(
     'show every list by every filter, in both orders, forward and back, with offsets and totals',
@@ -115,118 +103,15 @@ describe('the tables of the tx service', function () {
           internal_height = found.internal_height;
         }
         crashIn = Number.POSITIVE_INFINITY;
-        await expectViews(tables, random);
+        await checkViews(
+          database,
+          tables.reader.tables,
+          headOf(tables.reader.tables).toColumns(tables.store.position),
+          [txViews],
+          random,
+        );
         if (step % 3 === 2) await expectLists(tables, blocks, internal_height, 3);
       }
     }
-  });
-
-  it('survive a stop between any two writes, and show nothing of what was half written', async () => {
-    const prefix = uniquePrefix();
-    await migrateTx(database, prefix);
-    let armed = Number.POSITIVE_INFINITY;
-    const points: string[] = [];
-    const fault = (point: string) => {
-      points.push(point);
-      armed -= 1;
-      if (armed < 0) throw new Error('stopped');
-    };
-    let tables = openTx(database, prefix, { fault });
-    await tables.store.recover();
-    const chain = randomChain(99);
-    const blocks: ModelBlock[] = [];
-    const grow = (n: number) => {
-      const added: ModelBlock[] = [];
-      for (; n > 0; n--) added.push(chain.next([...blocks, ...added].at(-1)));
-      return added;
-    };
-    blocks.push(...grow(3));
-    await tables.store.writeBlocks(blocks);
-    blocks.push(...grow(1));
-    await tables.store.writeBlocks(blocks.slice(3));
-    await tables.store.writeTraces(blocks.slice(0, 2).map(traceOf));
-
-    /** Starts anew, where the recovery itself is stopped at its first point, then at its second, and so on. */
-    const recoverAtLast = async (): Promise<void> => {
-      for (let point = 0; ; point++) {
-        tables = openTx(database, prefix, { fault });
-        armed = point;
-        const isDone = await tables.store.recover().then(
-          () => true,
-          () => false,
-        );
-        armed = Number.POSITIVE_INFINITY;
-        if (isDone) return;
-      }
-    };
-
-    /** Stops the work at each point in turn, with a new process after each, until none stops it. */
-    const stopEverywhere = async (
-      work: (tables: TxTables) => Promise<void>,
-      isDone: () => boolean,
-    ): Promise<number> => {
-      for (let point = 0; ; point++) {
-        armed = point;
-        const stopped = await work(tables).then(
-          () => false,
-          (error: unknown) => {
-            assert.match(String(error), /stopped/);
-            return true;
-          },
-        );
-        armed = Number.POSITIVE_INFINITY;
-        if (!stopped) return point;
-        await recoverAtLast();
-        if (isDone()) return point;
-      }
-    };
-
-    const added = grow(3);
-    points.length = 0;
-    const stops = await stopEverywhere(
-      async ({ store, reader }) => {
-        try {
-          await store.writeBlocks(added);
-        } catch (error) {
-          const seen = reader.head.position.height > 4 ? [...blocks, ...added] : blocks;
-          await expectLists({ reader }, seen, 2, 4);
-          throw error;
-        }
-      },
-      () => tables.head.position.height === 7,
-    );
-    blocks.push(...added);
-    assert.ok(stops >= 6, `blocks are written in ${stops} steps`);
-    for (const table of ['bodies', 'hashes', 'account_items', 'list_ends', 'msg_set_txs', 'blocks', 'head'])
-      assert.ok(points.includes(`write ${table}`), table);
-    await expectLists(tables, blocks, 2);
-
-    const traced = await stopEverywhere(
-      ({ store }) => store.writeTraces(blocks.slice(2, 6).map(traceOf)),
-      () => tables.head.position.internal_height === 6,
-    );
-    assert.ok(traced >= 5, `traces are written in ${traced} steps`);
-    await expectLists(tables, blocks, 6);
-
-    points.length = 0;
-    const cuts = await stopEverywhere(
-      ({ store }) => store.unwind(3),
-      () => tables.head.position.height === 3,
-    );
-    assert.ok(cuts >= 1, `an unwind has ${cuts} steps before the cursor is cut`);
-    blocks.length = 3;
-    await expectLists(tables, blocks, 3);
-
-    // Another chain in its place, on the same numbers.
-    const fork = randomChain(1234);
-    while (blocks.length < 9) {
-      const block = { ...fork.next(blocks.at(-1)) };
-      await tables.store.writeBlocks([block]);
-      blocks.push(block);
-    }
-    await tables.store.writeTraces(blocks.slice(3).map(traceOf));
-    await expectLists(tables, blocks, 9);
-    await tables.store.unwind(0);
-    await expectLists(tables, [], 0);
   });
 });

@@ -5,9 +5,10 @@ import type { DecodedBlock } from '../../../services/richlist/decode/block.js';
 import { lookOf } from '../../../services/richlist/read/look.js';
 import type { Reader } from '../../../services/richlist/read/reader.js';
 import { richlistService } from '../../../services/richlist/rpc.js';
+import { richlistViews } from '../../../services/richlist/store/views.js';
 import { openTestRichlist } from '../richlist-tables.js';
-import { common, environment, hashOf, type Kind, mergeWhole, page, top } from './kind.js';
 import { collect, type Questions } from './readers.js';
+import { common, environment, hashOf, page, type Service, top } from './service.js';
 
 const accountOf = (n: number): string => n.toString(16).padStart(40, '0');
 const token = 'e'.repeat(40);
@@ -45,10 +46,10 @@ function ask(reader: Reader): Questions {
 }
 
 /** The rich list. */
-export const richlist: Kind = {
+export const richlist: Service = {
   refuses: true,
   moving: ['list'],
-  merge: mergeWhole('richlist', ['account_balances', 'holder_list', 'holder_counts']),
+  views: richlistViews.views,
   async open(database, prefix, fault) {
     const { index, store } = await openTestRichlist(database, prefix, { fault });
     return {
@@ -56,6 +57,7 @@ export const richlist: Kind = {
       recover: () => store.recover(),
       write: (upTo) => store.writeBlocks(blocks.slice(store.position.height, upTo)),
       unwind: (height) => store.unwind(height),
+      compareViews: () => store.compareViews(),
     };
   },
   async replica(database, prefix) {

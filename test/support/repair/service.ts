@@ -1,9 +1,10 @@
 import type { Database } from '../../../services/common/clickhouse/database.js';
 import { createLog } from '../../../services/common/log.js';
 import { createMetrics } from '../../../services/common/metrics.js';
-import { mergeAll, type Questions } from './readers.js';
+import type { ComparedPart, View } from '../../../services/common/writer/views.js';
+import type { Questions } from './readers.js';
 
-/** Called between two writes. */
+/** Called between two statements that write. */
 export type Fault = (point: string) => void | Promise<void>;
 
 /** A process on tables that have six blocks, of which the last three have replaced what was before. */
@@ -14,6 +15,7 @@ export interface Process {
   /** Writes what is missing up to a block. @param onStep called when some of it is whole. */
   write(upTo: number, onStep?: () => Promise<void>): Promise<void>;
   unwind(height: number): Promise<void>;
+  compareViews(): AsyncIterable<ComparedPart>;
 }
 
 /** A process that only serves. */
@@ -24,15 +26,12 @@ export interface Replica {
 }
 
 /** A service under test. */
-export interface Kind {
-  /** Whether calls wait or are refused while the tables are cut; else they are answered exactly. */
+export interface Service {
+  /** Whether calls wait or are refused during a repair; else they are answered exactly. */
   readonly refuses: boolean;
   /** Questions about views: their answers may show the block that is being written, each part of them by itself. */
   readonly moving: readonly string[];
-  /** Removes a block above the common one alone, as a DELETE does that is cut short. */
-  readonly tear?: (database: Database, prefix: string) => Promise<void>;
-  /** Merges, so that next to nothing is left of what newer rows have replaced. */
-  merge(database: Database, prefix: string): Promise<void>;
+  readonly views: readonly View[];
   open(database: Database, prefix: string, fault: Fault): Promise<Process>;
   replica(database: Database, prefix: string): Promise<Replica>;
   /**
@@ -56,12 +55,3 @@ export const [top, common] = [6, 3];
 export const page = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
 
 export const hashOf = (height: number): string => String(height).padStart(64, 'A');
-
-/** Merges tables whole, so that only the newest row of a key is left. */
-export const mergeWhole =
-  (service: string, tables: readonly string[]): Kind['merge'] =>
-  (database, prefix) =>
-    mergeAll(
-      database,
-      tables.map((table) => `${prefix}_${service}.${table}`),
-    );

@@ -9,11 +9,12 @@ import { lookOf } from '../../../services/tx/read/look.js';
 import { createReader, type Reader, type ReaderOptions } from '../../../services/tx/read/reader.js';
 import { txService } from '../../../services/tx/rpc.js';
 import { tablesOf } from '../../../services/tx/store/tables.js';
+import { txViews } from '../../../services/tx/store/views.js';
 import { sampled } from '../sample.js';
 import { accounts, busy, type ModelBlock, msgTypes, randomChain, traceOf } from '../tx-model.js';
 import { migrateTx, openTx } from '../tx-tables.js';
-import { common, environment, type Kind, mergeWhole, page, top } from './kind.js';
 import { collect, type Questions } from './readers.js';
+import { common, environment, page, type Service, top } from './service.js';
 
 const chain = randomChain(11);
 const blocks: ModelBlock[] = [];
@@ -70,16 +71,10 @@ function serve(database: Database, prefix: string, options: Partial<ReaderOption
 }
 
 /** The txs: blocks up to the common one are batches of their own, those above are one. */
-export const tx: Kind = {
+export const tx: Service = {
   refuses: false,
   moving: [],
-  tear: (database, prefix) =>
-    database.command(
-      `DELETE FROM ${prefix}_tx.blocks WHERE height = {height:UInt64}`,
-      { height: common + 1 },
-      { name: 'tear' },
-    ),
-  merge: mergeWhole('tx', ['list_ends']),
+  views: txViews.views,
   async open(database, prefix, fault) {
     await migrateTx(database, prefix);
     const { store, reader, head } = openTx(database, prefix, { fault, endCapacity: 3 });
@@ -99,6 +94,7 @@ export const tx: Kind = {
         }
       },
       unwind: (height) => store.unwind(height),
+      compareViews: () => store.compareViews(),
     };
   },
   async replica(database, prefix) {

@@ -6,9 +6,10 @@ import { lookOf } from '../../../services/nft/read/look.js';
 import type { Reader } from '../../../services/nft/read/reader.js';
 import { nftService } from '../../../services/nft/rpc.js';
 import { createShower } from '../../../services/nft/show.js';
+import { nftViews } from '../../../services/nft/store/views.js';
 import { migrateNft, openNft } from '../nft-tables.js';
-import { common, environment, hashOf, type Kind, mergeWhole, page, top } from './kind.js';
 import { collect, type Questions } from './readers.js';
+import { common, environment, hashOf, page, type Service, top } from './service.js';
 
 const collection = 'c'.padEnd(64, '0');
 const [alice, bob] = ['a'.padStart(64, '0'), 'b'.padStart(64, '0')];
@@ -51,12 +52,10 @@ function ask(reader: Reader): Questions {
 }
 
 /** The NFTs. */
-export const nft: Kind = {
+export const nft: Service = {
   refuses: true,
   moving: ['list', 'mine', 'size'],
-  merge: mergeWhole('nft', [
-    ...['token_states', 'token_lists', 'token_counts', 'shown_collections', 'collection_list'],
-  ]),
+  views: [...new Map(nftViews.flatMap(({ views }) => views).map((view) => [view.table, view])).values()],
   async open(database, prefix, fault) {
     await migrateNft(database, prefix);
     const { index, store, learn } = await openNft(database, prefix, { fault, vm: 'wasm' });
@@ -68,6 +67,7 @@ export const nft: Kind = {
         await learn();
       },
       unwind: (height) => store.unwind(height),
+      compareViews: () => store.compareViews(),
     };
   },
   async replica(database, prefix) {
