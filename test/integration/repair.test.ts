@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
+import { countRows } from '../../services/common/clickhouse/remove.js';
+import { namesOf } from '../../services/common/clickhouse/tables.js';
+import { soleWriter } from '../../services/common/writer/fence.js';
+import type { Columns } from '../../services/common/writer/head-table.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { nft } from '../support/repair/nft.js';
 import { answersTo, createWitness, holdable, type Questions, type State } from '../support/repair/readers.js';
@@ -46,7 +50,19 @@ for (const [name, service] of Object.entries(services)) {
     };
     /** Readers of every sort beside a writer: one that was there before, one that starts now. */
     const openReaders = async () => [await openReplica(), ...(await openForgetful(true))];
-    /** Everybody gets the answers of a state, and each view is what its definition gives. */
+    /** How many facts there are above the head. */
+    const countAbove = async (): Promise<number> => {
+      const tables = namesOf<string>({ database: `${prefix}_${name}`, cluster: '' });
+      const newest = `SELECT * FROM ${tables.of('head')} ORDER BY version DESC LIMIT 1`;
+      const [head = {}] = await database.rows<Columns>(newest, {}, { name: 'test.head' });
+      const counts = await countRows(
+        { database: soleWriter(database), tables, name: 'test.above' },
+        service.above,
+        head,
+      );
+      return [...counts.values()].reduce((sum, count) => sum + count, 0);
+    };
+    /** Everybody gets the answers of a state, each view is what its definition gives, and no fact is above the head. */
     const expectState = async (state: State, readers: readonly Questions[], about: string): Promise<void> => {
       for (const questions of readers) {
         // A replica may be as far as it was when it looked last.
@@ -54,6 +70,7 @@ for (const [name, service] of Object.entries(services)) {
         assert.deepEqual(await answersTo(questions), state, about);
       }
       assert.deepEqual(await differencesOf(process.compareViews()), [], about);
+      assert.equal(await countAbove(), 0, about);
     };
     /** During a repair calls about views are refused; the others are not. */
     const checkRefusals = ({ refused, aborted, answered }: ReturnType<typeof witnessOf>['seen']): void => {

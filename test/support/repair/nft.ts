@@ -6,7 +6,7 @@ import { lookOf } from '../../../services/nft/read/look.js';
 import type { Reader } from '../../../services/nft/read/reader.js';
 import { nftService } from '../../../services/nft/rpc.js';
 import { createShower } from '../../../services/nft/show.js';
-import { nftViews } from '../../../services/nft/store/views.js';
+import { factsAbove, nftViews } from '../../../services/nft/store/views.js';
 import { migrateNft, openNft } from '../nft-tables.js';
 import { collect, type Questions } from './readers.js';
 import { common, environment, hashOf, page, type Service, top } from './service.js';
@@ -56,6 +56,7 @@ export const nft: Service = {
   refuses: true,
   moving: ['list', 'mine', 'size'],
   views: [...new Map(nftViews.flatMap(({ views }) => views).map((view) => [view.table, view])).values()],
+  above: factsAbove,
   async open(database, prefix, fault) {
     await migrateNft(database, prefix);
     const { index, store, learn } = await openNft(database, prefix, { fault, vm: 'wasm' });

@@ -5,7 +5,7 @@ import type { DecodedBlock } from '../../../services/richlist/decode/block.js';
 import { lookOf } from '../../../services/richlist/read/look.js';
 import type { Reader } from '../../../services/richlist/read/reader.js';
 import { richlistService } from '../../../services/richlist/rpc.js';
-import { richlistViews } from '../../../services/richlist/store/views.js';
+import { factsAbove, richlistViews } from '../../../services/richlist/store/views.js';
 import { openTestRichlist } from '../richlist-tables.js';
 import { collect, type Questions } from './readers.js';
 import { common, environment, hashOf, page, type Service, top } from './service.js';
@@ -50,6 +50,7 @@ export const richlist: Service = {
   refuses: true,
   moving: ['list'],
   views: richlistViews.views,
+  above: factsAbove,
   async open(database, prefix, fault) {
     const { index, store } = await openTestRichlist(database, prefix, { fault });
     return {

@@ -1,4 +1,5 @@
 import type { Database } from '../../../services/common/clickhouse/database.js';
+import type { Conditions } from '../../../services/common/clickhouse/remove.js';
 import { createLog } from '../../../services/common/log.js';
 import { createMetrics } from '../../../services/common/metrics.js';
 import type { ComparedPart, View } from '../../../services/common/writer/views.js';
@@ -32,6 +33,8 @@ export interface Service {
   /** Questions about views: their answers may show the block that is being written, each part of them by itself. */
   readonly moving: readonly string[];
   readonly views: readonly View[];
+  /** What a repair deletes: facts above the head, whose columns are the parameters. */
+  readonly above: Conditions<string>;
   open(database: Database, prefix: string, fault: Fault): Promise<Process>;
   replica(database: Database, prefix: string): Promise<Replica>;
   /**

@@ -9,7 +9,7 @@ import { lookOf } from '../../../services/tx/read/look.js';
 import { createReader, type Reader, type ReaderOptions } from '../../../services/tx/read/reader.js';
 import { txService } from '../../../services/tx/rpc.js';
 import { tablesOf } from '../../../services/tx/store/tables.js';
-import { txViews } from '../../../services/tx/store/views.js';
+import { factsAbove, txViews } from '../../../services/tx/store/views.js';
 import { sampled } from '../sample.js';
 import { accounts, busy, type ModelBlock, msgTypes, randomChain, traceOf } from '../tx-model.js';
 import { migrateTx, openTx } from '../tx-tables.js';
@@ -75,6 +75,7 @@ export const tx: Service = {
   refuses: false,
   moving: [],
   views: txViews.views,
+  above: factsAbove,
   async open(database, prefix, fault) {
     await migrateTx(database, prefix);
     const { store, reader, head } = openTx(database, prefix, { fault, endCapacity: 3 });
