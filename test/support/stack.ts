@@ -75,32 +75,13 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
   const shared = {
     ...{ database: options.database ?? (await testDatabase()), log: createLog('silent'), metrics },
     ...(options.onFatal === undefined ? {} : { onFatal: options.onFatal }),
+    ...(options.fault === undefined ? {} : { fault: options.fault }),
   };
-  const fault = options.fault === undefined ? {} : { fault: options.fault };
-  const block = await startBlock({
-    ...shared,
-    config: loadSettings(blockSettings, env),
-    addresses: [local('block')],
-    ...fault,
-  });
-  const tx = await startTx({
-    ...shared,
-    config: loadSettings(txSettings, env),
-    addresses: [local('tx')],
-    ...fault,
-  });
-  const nft = await startNft({
-    ...shared,
-    config: loadSettings(nftSettings, env),
-    addresses: [local('nft')],
-    ...fault,
-  });
-  const richlist = await startRichlist({
-    ...shared,
-    config: loadSettings(richlistSettings, env),
-    addresses: [local('richlist')],
-    ...fault,
-  });
+  const of = (name: string) => ({ ...shared, addresses: [local(name)] });
+  const block = await startBlock({ ...of('block'), config: loadSettings(blockSettings, env) });
+  const tx = await startTx({ ...of('tx'), config: loadSettings(txSettings, env) });
+  const nft = await startNft({ ...of('nft'), config: loadSettings(nftSettings, env) });
+  const richlist = await startRichlist({ ...of('richlist'), config: loadSettings(richlistSettings, env) });
   const gateway: Gateway = await startGateway({ ...shared, config: loadSettings(gatewaySettings, env) });
   const nftClient = connectRpc(NftServiceClient, local('nft'));
   const url = `http://127.0.0.1:${gateway.port}`;

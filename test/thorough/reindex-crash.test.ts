@@ -9,7 +9,7 @@ import { packageRoot } from '../../services/common/paths.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from '../support/block.js';
 
-const childPath = fileURLToPath(new URL('../support/reindex-crash-child.js', import.meta.url));
+const childPath = fileURLToPath(new URL('../support/indexer-child.js', import.meta.url));
 
 describe('a process that is killed with SIGKILL while it rebuilds', function () {
   this.timeout(600_000);
@@ -51,7 +51,7 @@ describe('a process that is killed with SIGKILL while it rebuilds', function () 
         REINDEX_KEEP_MS: '0',
         REINDEX_PERCENT: '100',
         CRASH_AT: crashAt,
-        SERVICE: service,
+        SERVICES: service,
         ...(log === '' ? {} : { CRASH_LOG: log }),
       },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -155,12 +155,12 @@ describe('a process that is killed with SIGKILL while it rebuilds', function () 
 
   /** Where tables whose views change are made and written. */
   const nftPlaces = [
-    'reindex prepared',
-    'write history',
-    'write token_counts',
-    'write token_uris',
-    'reindex swap',
-    'reindex swapped',
+    'nft reindex prepared',
+    'nft write history',
+    'nft write token_counts',
+    'nft write token_uris',
+    'nft reindex swap',
+    'nft reindex swapped',
   ];
 
   it('does so too with tables for which the node is asked', async () => {
