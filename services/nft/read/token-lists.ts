@@ -29,6 +29,11 @@ export interface TokenQuery {
   readonly page: PageRequest;
 }
 
+/** An item of a list, with its token where that was read to find it. */
+interface Listed extends Item {
+  readonly token?: TokenRow;
+}
+
 const emptyPage = (): MovingPage<ShownToken> => ({
   items: [],
   pagination: { next_key: '', previous_key: '', total: '0' },
@@ -113,14 +118,14 @@ const listIn = (list: 'collection' | 'owner' | 'holding', order: TokenOrder): Li
   order === 'height' ? `${list}_height` : list;
 
 /** A list that is read from its table. */
-const tableItems = (reading: Reading, name: string, of: ItemList): Omit<MovingList<Item>, 'count'> => ({
+const tableItems = (reading: Reading, name: string, of: ItemList): Omit<MovingList<Listed>, 'count'> => ({
   ...{ name, ends, positionOf, shorten },
   parse: (parts) => parsePosition(parts, (height, hash) => findLongId(reading, of, height, hash)),
   read: (range) => readItems(reading, of, range),
 });
 
 /** A list of few tokens, which is read whole. */
-const memoryItems = (name: string, load: () => Promise<Item[]>): MovingList<Item> =>
+const memoryItems = (name: string, load: () => Promise<Listed[]>): MovingList<Listed> =>
   memoryList(
     { name, ends, positionOf, shorten, parse: (parts) => parsePosition(parts, findAmong(load)) },
     load,
@@ -132,18 +137,22 @@ async function oneToken(
   collection: string,
   { token_id, order }: TokenQuery,
   owner?: string,
-): Promise<Item[]> {
+): Promise<Listed[]> {
   const id_key = tokenKey(token_id);
   const token = (await readTokens(reading, [{ collection, id_key }])).get(tokenName(collection, id_key));
   const isWanted = token !== undefined && !token.burnt && (owner === undefined || token.owner === owner);
-  return isWanted ? [{ height: order === 'height' ? token.height : 0, id_key, collection }] : [];
+  return isWanted ? [{ height: order === 'height' ? token.height : 0, id_key, collection, token }] : [];
 }
 
 /** Most tokens of one id that an account is asked about: it has one in each of so many collections. */
 const mostOfId = 100_000;
 
 /** The tokens of an id that an account has, in whatever collections. */
-async function tokensOfId(reading: Reading, of: ItemList, { token_id, order }: TokenQuery): Promise<Item[]> {
+async function tokensOfId(
+  reading: Reading,
+  of: ItemList,
+  { token_id, order }: TokenQuery,
+): Promise<Listed[]> {
   const id_key = tokenKey(token_id);
   const items = await readItems(
     reading,
@@ -152,10 +161,10 @@ async function tokensOfId(reading: Reading, of: ItemList, { token_id, order }: T
   );
   if (order === 'token_id') return items;
   const tokens = await readTokens(reading, items);
-  return items.map((item) => ({
-    ...item,
-    height: tokens.get(tokenName(item.collection, item.id_key))?.height ?? 0,
-  }));
+  return items.map((item) => {
+    const token = tokens.get(tokenName(item.collection, item.id_key));
+    return { ...item, height: token?.height ?? 0, ...(token === undefined ? {} : { token }) };
+  });
 }
 
 /** How often a page is read again because tokens have moved since its list was read, and after which pause in milliseconds. */
@@ -171,7 +180,7 @@ const [mostReads, pause_ms] = [3, 25];
 async function pageOf(
   reading: Reading,
   request: PageRequest,
-  list: MovingList<Item>,
+  list: MovingList<Listed>,
   owner?: string,
 ): Promise<MovingPage<ShownToken>> {
   const isThere = (item: Partial<ShownToken>): item is ShownToken =>
@@ -189,7 +198,7 @@ async function pageOf(
 async function readPage(
   reading: Reading,
   request: PageRequest,
-  list: MovingList<Item>,
+  list: MovingList<Listed>,
 ): Promise<MovingPage<Partial<ShownToken>>> {
   const { items, pagination } = await readFitting(
     request,
@@ -199,11 +208,14 @@ async function readPage(
   );
   if (items.length === 0) return { ...emptyPage(), pagination };
   const [tokens, shown] = await Promise.all([
-    readTokens(reading, items),
+    readTokens(
+      reading,
+      items.filter((item) => item.token === undefined),
+    ),
     readShown(reading, [...new Set(items.map(({ collection }) => collection))]),
   ]);
-  const described = items.map(({ collection, id_key }) => {
-    const [token, of] = [tokens.get(tokenName(collection, id_key)), shown.get(collection)];
+  const described = items.map(({ collection, id_key, token: found }) => {
+    const [token, of] = [found ?? tokens.get(tokenName(collection, id_key)), shown.get(collection)];
     return { ...(token === undefined ? {} : { token }), ...(of === undefined ? {} : { collection: of }) };
   });
   return { items: described, pagination };
