@@ -21,6 +21,11 @@ export const nftOwnSettings = {
     default: '4',
     parse: asInteger(1, 1_000),
   },
+  NFT_REFRESH_MS: {
+    doc: 'How long the uris of a range of tokens wait when a contract asks for them again (`BatchMetadataUpdate`) soon after the last time, in milliseconds: ranges of a collection are asked about together. 0: at once.',
+    default: '60000',
+    parse: asInteger(0, 86_400_000),
+  },
   NFT_URI_BYTES: {
     doc: 'Longest uri of a token that is kept, in bytes: a longer one is cut. What is indexed already stays as it is until a rebuild.',
     default: String(defaultTextLimits.NFT_URI_BYTES),

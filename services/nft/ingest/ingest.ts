@@ -6,18 +6,22 @@ import type { BlockServiceClient } from '../../common/gen/indexer/block/v1/block
 import { hasJoined } from '../../common/join.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
-import { createProblemLog } from '../../common/problem-log.js';
+import { createProblemLog, type DecodeProblem } from '../../common/problem-log.js';
 import type { WriterHealth } from '../../common/writer-health.js';
 import type { NftConfig } from '../config.js';
 import { decodeBlock } from '../decode/block.js';
 import { type FollowOptions, followDetails } from '../enrich/follow.js';
+import { createRangePlanner } from '../enrich/ranges.js';
 import type { DetailSource } from '../enrich/source.js';
 import type { NftIndex } from '../index.js';
 import type { NftStore } from '../store/store.js';
 import type { TextLimits } from '../text-limits.js';
 
 export interface IngestOptions {
-  readonly config: Pick<NftConfig, 'VM_TYPE' | 'CHAIN_ID' | 'ACCOUNT_ADDRESS_PREFIX' | 'DETAIL_ATTEMPTS'> &
+  readonly config: Pick<
+    NftConfig,
+    'VM_TYPE' | 'CHAIN_ID' | 'ACCOUNT_ADDRESS_PREFIX' | 'DETAIL_ATTEMPTS' | 'NFT_REFRESH_MS'
+  > &
     TextLimits;
   /** For everything but the answers to calls. */
   readonly database: Database;
@@ -49,12 +53,15 @@ export async function ingest(options: IngestOptions): Promise<void> {
     ...{ service: 'nft', kind: 'decode', log, metrics },
     message: 'an event of an NFT could not be read, or not as a whole',
   });
-  const report = createProblemLog({
+  const problemLog = createProblemLog({
     ...{ service: 'nft', kind: 'details', log, metrics },
     message: 'a detail of an NFT was not kept as a whole',
   });
   const { tables, head, reader } = index;
   const { database } = options;
+  const report = (problem: DecodeProblem): void => problemLog(head.position.height, [problem]);
+  const now = Date.now;
+  const ranges = createRangePlanner({ database, tables, now, refresh_ms: config.NFT_REFRESH_MS, report });
   await Promise.all([
     consume(createBlockConsumer({ name, store, decode, signal }), { blocks, signal, log, metrics, health }),
     followDetails({
@@ -62,8 +69,7 @@ export async function ingest(options: IngestOptions): Promise<void> {
       ...{ source: options.source, earlier: options.earlier, onAsked: options.onAsked },
       attempts: config.DETAIL_ATTEMPTS,
       limits: config,
-      report: (problem) => report(head.position.height, [problem]),
-      now: Date.now,
+      ...{ ranges, report, now },
     }),
   ]);
 }

@@ -1,5 +1,5 @@
 import type { Params } from '../../common/clickhouse/database.js';
-import { viewPageSql } from '../../common/page/view.js';
+import { newestRowsSql, viewPageSql } from '../../common/page/view.js';
 import type { ListName } from '../store/tables.js';
 import type { Range } from './moving-page.js';
 import type { Reading } from './reader.js';
@@ -38,25 +38,53 @@ export function readItems(
       : `AND (v.height ${over} {height:UInt64} OR (v.height = {height:UInt64} AND (
            v.id_key ${over} {id_key:String} OR (v.id_key = {id_key:String} AND v.collection ${over} {collection:String})
          )))`;
-  const shown = shownIn(tables, of);
+  const { where, params } = conditionOf(tables, of);
   const sql = viewPageSql({
     table: tables.of('token_lists'),
     columns: ['height', 'id_key', 'collection'],
-    key: ['list', 'scope', 'height', 'id_key', 'collection'],
-    where: `v.list = {list:String} AND v.scope = {scope:String} ${beyond} ${shown.where}
-      ${of.id_key === undefined ? '' : 'AND v.id_key = {only_key:String}'}`,
+    key: itemKey,
+    where: `${where} ${beyond}`,
     ...{ descending, skip: offset },
   });
   return database.rows<Item>(
     sql,
     {
-      ...{ list: of.list, scope: of.scope, limit, skip: offset },
+      ...{ ...params, limit, skip: offset },
       ...(anchor === undefined ? {} : { height: anchor[0], id_key: anchor[1], collection: anchor[2] }),
-      ...(of.id_key === undefined ? {} : { only_key: of.id_key }),
-      ...shown.params,
     },
     { name: `nft.items_${of.list}`, ...call },
   );
+}
+
+/** How many items a list has. */
+export async function countItems({ database, tables, call }: Reading, of: ItemList): Promise<number> {
+  const { where, params } = conditionOf(tables, of);
+  const items = newestRowsSql(tables.of('token_lists'), ['v.collection AS collection'], itemKey, where);
+  const [row] = await database.rows<{ n: number }>(`SELECT count() AS n FROM (${items})`, params, {
+    name: 'nft.count_items',
+    ...call,
+  });
+  return row?.n ?? 0;
+}
+
+/** The columns that the table of lists is ordered by. */
+const itemKey = ['list', 'scope', 'height', 'id_key', 'collection'];
+
+/** The condition that rows are of a list, with its placeholders' values. */
+function conditionOf(
+  tables: Reading['tables'],
+  of: ItemList,
+): { readonly where: string; readonly params: Params } {
+  const shown = shownIn(tables, of);
+  const only = of.id_key === undefined ? '' : 'AND v.id_key = {only_key:String}';
+  return {
+    where: `v.list = {list:String} AND v.scope = {scope:String} ${only} ${shown.where}`,
+    params: {
+      ...{ list: of.list, scope: of.scope },
+      ...(of.id_key === undefined ? {} : { only_key: of.id_key }),
+      ...shown.params,
+    },
+  };
 }
 
 /** The condition that an item of a list is not hidden, with its placeholders' values. */

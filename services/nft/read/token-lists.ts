@@ -5,7 +5,7 @@ import { holdingOf, type ListName } from '../store/tables.js';
 import { type ShownCollection, tokenName } from '../store/types.js';
 import { tokenKey } from '../token-key.js';
 import { readCounts, readHoldings } from './counts.js';
-import { findLongId, type Item, type ItemList, readItems } from './items.js';
+import { countItems, findLongId, type Item, type ItemList, readItems } from './items.js';
 import { memoryList } from './memory-list.js';
 import { type MovingList, type MovingPage, movingPage } from './moving-page.js';
 import type { Reading } from './reader.js';
@@ -99,19 +99,19 @@ export async function listTokensByAccount(
       page,
       memoryItems(name, async () => []),
     );
-  if (token_id !== '') {
-    const load = () =>
-      collection === ''
-        ? tokensOfId(reading, { list: 'owner', scope: owner, hidden, owner }, query)
-        : oneToken(reading, collection, query, owner);
+  if (token_id !== '' && collection !== '') {
+    const load = () => oneToken(reading, collection, query, owner);
     return pageOf(reading, page, memoryItems(name, load));
   }
   const of =
     collection === ''
       ? { list: listIn('owner', order), scope: owner }
       : { list: listIn('holding', order), scope: holdingOf(owner, collection) };
-  const list = { ...tableItems(reading, name, { ...of, hidden, owner }), count: async () => total };
-  return pageOf(reading, page, list, owner);
+  // An account has one token of an id in each of so many collections.
+  const shownOf = { ...of, hidden, owner, ...(token_id === '' ? {} : { id_key: tokenKey(token_id) }) };
+  const count = async (): Promise<number> =>
+    token_id === '' ? total : countItems(reading, { ...shownOf, list: 'owner' });
+  return pageOf(reading, page, { ...tableItems(reading, name, shownOf), count }, owner);
 }
 
 const listIn = (list: 'collection' | 'owner' | 'holding', order: TokenOrder): ListName =>
@@ -142,29 +142,6 @@ async function oneToken(
   const token = (await readTokens(reading, [{ collection, id_key }])).get(tokenName(collection, id_key));
   const isWanted = token !== undefined && !token.burnt && (owner === undefined || token.owner === owner);
   return isWanted ? [{ height: order === 'height' ? token.height : 0, id_key, collection, token }] : [];
-}
-
-/** Most tokens of one id that an account is asked about: it has one in each of so many collections. */
-const mostOfId = 100_000;
-
-/** The tokens of an id that an account has, in whatever collections. */
-async function tokensOfId(
-  reading: Reading,
-  of: ItemList,
-  { token_id, order }: TokenQuery,
-): Promise<Listed[]> {
-  const id_key = tokenKey(token_id);
-  const items = await readItems(
-    reading,
-    { ...of, id_key },
-    { anchor: undefined, descending: false, offset: 0, limit: mostOfId },
-  );
-  if (order === 'token_id') return items;
-  const tokens = await readTokens(reading, items);
-  return items.map((item) => {
-    const token = tokens.get(tokenName(item.collection, item.id_key));
-    return { ...item, height: token?.height ?? 0, ...(token === undefined ? {} : { token }) };
-  });
 }
 
 /** How often a page is read again because tokens have moved since its list was read, and after which pause in milliseconds. */

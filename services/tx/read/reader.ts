@@ -6,7 +6,6 @@ import { type BlockRanges, createBlockRanges } from './block-ranges.js';
 import { type Bodies, createBodies } from './bodies.js';
 import { createHashes, type Hashes } from './hashes.js';
 import type { Head } from './head.js';
-import { createMessages, type Messages } from './messages.js';
 
 /** Everything that lists are read with. */
 export interface Reader {
@@ -18,7 +17,6 @@ export interface Reader {
   readonly hashes: Hashes;
   readonly accounts: Accounts;
   readonly blockRanges: BlockRanges;
-  readonly messages: Messages;
   /**
    * Where another process writes the tables: takes over how far they are. What was read before
    * is of one chain if no rollback shows then, since the cursor is what a rollback takes first.
@@ -59,7 +57,6 @@ export function createReader(options: ReaderOptions): Reader {
     hashes: createHashes({ ...options, remembered: options.writesToo ? hashesRemembered : 0 }),
     accounts: createAccounts(options),
     blockRanges: createBlockRanges(database, tables, atOnce),
-    messages: createMessages(database, tables, head),
     look: options.look,
     isWholeDuringRepair: true,
   };

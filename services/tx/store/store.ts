@@ -15,7 +15,7 @@ import { checkFollows, checkTraces, splitBlocks, splitLines, splitTraces } from 
 import { nothing, type Position, readHashes, readPosition } from './cursor.js';
 import { createEnds, type StagedEnds } from './list-end-cache.js';
 import { type ListEnd, type ListKey, readAllListEnds, readListEnds } from './list-ends.js';
-import { createMsgSets, type MsgSets, readMsgSets } from './msg-sets.js';
+import { createMsgSets, readMsgSets } from './msg-sets.js';
 import { createOwners, type OwnersOfBatch, type ResolveStores } from './owners.js';
 import {
   addBlock,
@@ -113,7 +113,7 @@ export function createTxStore(options: StoreOptions): TxStore {
   });
   const owners = createOwners(database, tables, log, options.resolveStores);
   let position: Position = nothing;
-  let sets: MsgSets = createMsgSets([]);
+  const sets = createMsgSets();
   // After a failure nobody knows what is in the tables, until `recover` has looked.
   let isClean = false;
 
@@ -154,7 +154,7 @@ export function createTxStore(options: StoreOptions): TxStore {
     ends.clear();
     owners.clear();
     const removed = await head.repair(to, onLowered);
-    sets = createMsgSets(await readMsgSets(database, tables, 0, to.last.tx));
+    await sets.restore(readMsgSets(database, tables, to.last.tx));
     ends.clear(await readAllListEnds(database, tables, endCapacity));
     await fault('removed');
     position = to;
