@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  type Database,
-  DatabaseUnavailable,
-  QueryTimeout,
-} from '../../services/common/clickhouse/database.js';
+import { type Database, DatabaseUnavailable } from '../../services/common/clickhouse/database.js';
 import { openServer } from '../../services/common/clickhouse/server.js';
 import { createLog } from '../../services/common/log.js';
 import {
