@@ -13,7 +13,6 @@ import {
 } from '../common/rpc/server.js';
 import { activityHandlers } from './activity.js';
 import { listByAccountAndMsgs, listByHeightAndMsgs, listByMsgs } from './read/filtered.js';
-import type { Head } from './read/head.js';
 import { indexed } from './read/indexed.js';
 import {
   getByHash,
@@ -25,6 +24,7 @@ import {
 } from './read/lists.js';
 import type { Reader } from './read/reader.js';
 import { checkAccount, checkHash, checkHashes, cleanMsgs } from './requests.js';
+import type { Head } from './store/cursor.js';
 
 export interface TxRpcOptions extends HandlerEnvironment {
   /** What calls are answered from; taken once a call, so that a call sees one state of the tables. */

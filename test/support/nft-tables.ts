@@ -73,7 +73,7 @@ export async function openNft(
     const reading = startReading(index.reader, {});
     const common = { database, tables, source, signal, attempts: 1, now: () => 1, ...keeping };
     const { details } = await workOff(common, tasks, areJobs, reading);
-    await store.writeDetails({ ...details, asked }, store.generation);
+    await store.writeDetails({ ...details, asked }, store.revision);
   };
   return {
     index,

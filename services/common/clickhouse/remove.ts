@@ -13,22 +13,6 @@ export interface RemoveOptions<Name extends string> {
   readonly onRemove?: ((table: Name) => Promise<void>) | undefined;
 }
 
-/**
- * Removes the rows of a table that fulfil a condition. Looks first, because a DELETE that finds
- * nothing is still slow.
- *
- * @param params of the condition's placeholders.
- * @returns how many rows were removed.
- */
-export function removeRows<Name extends string>(
-  options: RemoveOptions<Name>,
-  table: Name,
-  condition: string,
-  params: Readonly<Record<string, unknown>>,
-): Promise<number> {
-  return removeFromAll(options, [[table, condition]], params);
-}
-
 /** Tables with the condition for their rows that are removed. */
 export type Conditions<Name extends string> = readonly (readonly [table: Name, condition: string])[];
 
@@ -51,7 +35,8 @@ export async function countRows<Name extends string>(
 }
 
 /**
- * Removes the rows of several tables that fulfil conditions, in the order of the tables.
+ * Removes the rows of several tables that fulfil conditions, in the order of the tables. Looks first, because a DELETE that
+ * finds nothing is still slow.
  *
  * @param counts how many there are, where that is known already.
  * @returns how many rows were removed.

@@ -67,9 +67,10 @@ export function createInUse<Tables extends GenerationTables>(
 
   const show = (tables: Tables): void => {
     const before = current;
-    tables.reviseAbove(before.revision);
+    tables.head.reviseAbove(before.head.revision);
     current = tables;
-    before.ring();
+    // Those who wait for the head look which generation is in use.
+    before.head.bell.ring();
   };
 
   return {

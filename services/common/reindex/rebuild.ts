@@ -13,7 +13,7 @@ import { type Generations, readGenerations, targetOf } from './generations.js';
 import type { InUse, Running } from './in-use.js';
 import { paced } from './pace.js';
 import { createRate } from './rate.js';
-import { type GenerationTables, includes, isNear, type RebuildableService } from './tables.js';
+import { type GenerationTables, includes, isNear, type RebuildableService, tipOf } from './tables.js';
 
 /** What a rebuild is given. */
 export interface RebuildOptions<Tables extends GenerationTables> {
@@ -108,8 +108,8 @@ export function startRebuild<Tables extends GenerationTables>(
 
   /** Makes the new tables those in use, when they have every block of the others. */
   const swap = (running: Running<Tables>): Promise<Running<Tables> | undefined> =>
-    inUse.current().hold(async () => {
-      const { tip } = inUse.current();
+    inUse.current().store.hold(async () => {
+      const tip = tipOf(inUse.current());
       const until = performance.now() + hold_ms;
       running.setPercent(100);
       while (!(await includes(running.tables, tip))) {
@@ -150,9 +150,10 @@ export function startRebuild<Tables extends GenerationTables>(
         next ??= inUse.start(target, options.percent, signal);
         for (;;) {
           signal.throwIfAborted();
-          rate.add(performance.now(), next.tables.tip.height);
+          const tip = tipOf(next.tables);
+          rate.add(performance.now(), tip.height);
           const near = Math.max(nearBlocks, nearSeconds * rate.perSecond());
-          if (isNear(next.tables.tip, inUse.current().tip, near)) {
+          if (isNear(tip, tipOf(inUse.current()), near)) {
             const replaced = await swap(next);
             if (replaced !== undefined) return replaced;
             await sleep(afterHold_ms, signal);
@@ -184,8 +185,8 @@ export function startRebuild<Tables extends GenerationTables>(
     ended,
     progress: () => ({
       phase: isDone ? Phase.DONE : next === undefined ? Phase.COPYING : Phase.BUILDING,
-      height: next?.tables.tip.height ?? 0,
-      target_height: inUse.current().tip.height,
+      height: next?.tables.head.position.height ?? 0,
+      target_height: inUse.current().head.position.height,
       blocks_per_second: rate.perSecond(),
     }),
     cancel() {

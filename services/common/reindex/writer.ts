@@ -182,7 +182,7 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
             `the ${service.name} service is being rebuilt already, and is at ${height} of ${target_height}: watch it or cancel it first`,
           );
         }
-        if (inUse.current().tip.height === 0)
+        if (inUse.current().head.position.height === 0)
           throw invalidArgument('nothing is indexed yet that could be rebuilt');
         const building = await nextGeneration(database, service.base);
         await change({ building, is_prepared: false });
@@ -211,10 +211,10 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
     async *compareViews(until) {
       if (inUse.running === undefined)
         throw new RpcError(status.UNAVAILABLE, fence.notReadyReason || 'the service is starting');
-      const tables = inUse.current();
-      const parts = tables.compareViews();
+      const { store } = inUse.current();
+      const parts = store.compareViews();
       while (!until.aborted) {
-        const part = await tables.hold(() => parts.next());
+        const part = await store.hold(() => parts.next());
         if (part.done) return;
         yield part.value;
       }

@@ -1,6 +1,6 @@
 import type { Cursor } from '../consume.js';
 import type { FencedDatabase } from './fence.js';
-import type { HeadRow } from './head-table.js';
+import type { HeadRow, HeadTable } from './head-table.js';
 
 /** How earlier versions kept that rows above a height are being removed; see `headBefore`. */
 interface EarlierRollback {
@@ -17,16 +17,15 @@ interface EarlierRollback {
  * to be made. Processes of the earlier version that still serve are made to say that they cannot answer, since nothing of
  * what they read moves any more.
  *
- * @param cuts the table in which earlier versions kept their rollbacks, qualified.
- * @param name of the statements in metrics: the service.
- * @param positionAt the last position at or below a height.
+ * @param known what blocks do not say of the position.
  */
 export async function headBefore<Position extends Cursor>(
   database: FencedDatabase,
-  cuts: string,
-  name: string,
-  positionAt: (height: number) => Promise<Position>,
+  head: HeadTable<Position>,
+  known?: Position,
 ): Promise<HeadRow<Position>> {
+  const { name, cuts } = head;
+  const positionAt = (height: number) => head.positionAt(database, height, { priority: 'write' }, known);
   const newest = await positionAt(Number.MAX_SAFE_INTEGER);
   if (newest.height === 0) return { position: newest, views: 'whole', rollbacks: 0 };
   const options = { name: `${name}.earlier_rollback`, priority: 'write' as const };

@@ -1,8 +1,8 @@
 import type { Call, Database } from '../../common/clickhouse/database.js';
 import type { PageBound } from '../../common/page/fit.js';
+import type { Head } from '../store/cursor.js';
 import { endOf } from '../store/place.js';
 import type { Tables } from '../store/tables.js';
-import type { Head } from './head.js';
 import type { ShownMemory } from './shown.js';
 
 /** Everything that lists are read with. */

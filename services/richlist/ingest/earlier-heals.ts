@@ -1,7 +1,8 @@
+import { readHashes } from '../../common/writer/head-table.js';
 import type { DecodedBlock } from '../decode/block.js';
 import type { Reader } from '../read/reader.js';
 import type { Holding } from '../store/balance.js';
-import { readHashes } from '../store/cursor.js';
+import { headOf } from '../store/tables.js';
 
 /** A balance that was set right after a block. */
 type Healed = Holding & { readonly amount: bigint };
@@ -68,7 +69,7 @@ async function ofSameBlocks(
   found: ReadonlyMap<number, readonly Healed[]>,
 ): Promise<ReadonlyMap<number, readonly Healed[]>> {
   const heights = [...found.keys()];
-  const rows = await readHashes(database, tables, Math.min(...heights), Math.max(...heights));
+  const rows = await readHashes(database, headOf(tables), Math.min(...heights), Math.max(...heights));
   const hashes = new Map(rows.map(({ height, hash }) => [height, hash]));
   const same = new Set(
     blocks.filter(({ height, hash }) => hashes.get(height) === hash).map(({ height }) => height),

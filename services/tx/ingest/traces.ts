@@ -11,7 +11,7 @@ import { createSlices } from '../../common/slices.js';
 import type { WriterHealth } from '../../common/writer-health.js';
 import { decodeTraces } from '../decode/traces.js';
 import type { DecodedFrame } from '../decode/types.js';
-import type { Head } from '../read/head.js';
+import type { Head } from '../store/cursor.js';
 import type { DecodedTrace } from '../store/rows.js';
 import type { TxStore } from '../store/store.js';
 

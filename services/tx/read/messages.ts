@@ -1,7 +1,7 @@
 import type { Call, Database } from '../../common/clickhouse/database.js';
+import type { Head } from '../store/cursor.js';
 import { readMsgSets } from '../store/msg-sets.js';
 import type { Tables } from '../store/tables.js';
-import type { Head } from './head.js';
 
 /** The sets of message types, in memory: there are few. */
 export interface Messages {

@@ -1,11 +1,11 @@
 import type { Database } from '../../common/clickhouse/database.js';
 import { defaultPage, type PageBound } from '../../common/page/fit.js';
+import type { Head } from '../store/cursor.js';
 import type { Tables } from '../store/tables.js';
 import { type Accounts, createAccounts } from './accounts.js';
 import { type BlockRanges, createBlockRanges } from './block-ranges.js';
 import { type Bodies, createBodies } from './bodies.js';
 import { createHashes, type Hashes } from './hashes.js';
-import type { Head } from './head.js';
 import { createMessages, type Messages } from './messages.js';
 
 /** Everything that lists are read with. */
