@@ -1,11 +1,11 @@
 import { createBatcher } from '../common/batcher.js';
 import type { Validator } from '../common/chain/rest.js';
+import { claimChain } from '../common/claim.js';
 import type { Call, StatementOptions } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
 import { removeFromAll } from '../common/clickhouse/remove.js';
 import { readRowBinary } from '../common/clickhouse/row-binary.js';
 import { namesOf } from '../common/clickhouse/tables.js';
-import { UserError } from '../common/errors.js';
 import type { FaultPoint } from '../common/fault.js';
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
 import type { Coin } from '../common/gen/indexer/common/v1/common.js';
@@ -146,20 +146,15 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
      *
      * @throws UserError when they hold another chain.
      */
-    async claim(chain_id: string, vm_type: string): Promise<void> {
-      const known = await this.chain();
-      if (known === undefined) {
-        await database.insert(
-          `${table('chain')} (chain_id, vm_type)`,
-          JSON.stringify({ chain_id, vm_type }),
-          named('claim'),
-        );
-      } else if (known.chain_id !== chain_id || known.vm_type !== vm_type) {
-        throw new UserError(
-          `the data is of chain ${known.chain_id} (${known.vm_type}), but the node or the configuration says ${chain_id} (${vm_type}): use another DATA_DIR or CLICKHOUSE_DATABASE`,
-        );
-      }
-    },
+    claim: (chain_id: string, vm_type: string): Promise<void> =>
+      claimChain(
+        {
+          ...{ database, table: table('chain'), name: 'block.claim', what: 'the data is' },
+          who: 'the node or the configuration says',
+        },
+        chain_id,
+        vm_type,
+      ),
 
     /** The chain that the tables are tied to. */
     async chain(): Promise<{ chain_id: string; vm_type: string } | undefined> {

@@ -1,4 +1,4 @@
-import type { Database, StatementOptions } from './database.js';
+import { aroundStatements, type Database } from './database.js';
 import { createTurns } from './turns.js';
 
 /**
@@ -8,24 +8,10 @@ import { createTurns } from './turns.js';
  */
 export function queued(database: Database, atOnce: number): Database {
   const turns = createTurns(undefined, atOnce);
-  const inTurn = <T>(
-    options: StatementOptions,
-    byDefault: 'read' | 'write',
-    work: () => Promise<T>,
-  ): Promise<T> =>
-    turns.take({ ...options, priority: options.priority ?? byDefault }, () => {
+  return aroundStatements(database, (options, run, priority) =>
+    turns.take({ priority, ...options }, () => {
       options.onTurn?.();
-      return work();
-    });
-  return {
-    isExclusive: database.isExclusive,
-    command: (sql, params, options) => inTurn(options, 'read', () => database.command(sql, params, options)),
-    rows: <T>(sql: string, params: Readonly<Record<string, unknown>>, options: StatementOptions) =>
-      inTurn(options, 'read', () => database.rows<T>(sql, params, options)),
-    bytes: (sql, format, params, options) =>
-      inTurn(options, 'read', () => database.bytes(sql, format, params, options)),
-    insert: (table, lines, options, format) =>
-      inTurn(options, 'write', () => database.insert(table, lines, options, format)),
-    close: () => database.close(),
-  };
+      return run(options);
+    }),
+  );
 }

@@ -19,6 +19,8 @@ export interface Running<Tables> {
 /** The generation that calls are answered from. */
 export interface InUse<Tables> {
   current(): Tables;
+  /** Opens a generation that another process writes. */
+  open(target: Target): Tables;
   /**
    * Opens a generation and begins to write it.
    *
@@ -75,6 +77,7 @@ export function createInUse<Tables extends GenerationTables>(
 
   return {
     current: () => current,
+    open: (where) => open(where, database, childOf(signal).signal),
     get running() {
       return running;
     },

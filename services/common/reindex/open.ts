@@ -5,7 +5,6 @@ import type { FaultPoint } from '../fault.js';
 import { sleep } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
-import { childOf } from '../signal.js';
 import { createFence, type Fence, type Superseded } from '../writer/fence.js';
 import { prepareWriters, readRowEpoch } from '../writer/writers.js';
 import { type Generations, prepareGenerations, readGenerations, targetOf } from './generations.js';
@@ -62,8 +61,7 @@ export async function openGenerations<Tables extends GenerationTables>(
   const inUse = createInUse(service, database, target, fence, signal);
   await inUse.current().look();
   const common = { current: inUse.current, notReadyReason: () => fence.notReadyReason };
-  if (!options.ingests)
-    return { ...common, reindexer: undefined, run: () => follow(options, state, inUse, fence) };
+  if (!options.ingests) return { ...common, reindexer: undefined, run: () => follow(options, state, inUse) };
   const writer = createWriter({ ...options, fault, inUse, state, fence });
   return { ...common, reindexer: writer, run: () => writer.run() };
 }
@@ -90,7 +88,6 @@ async function follow<Tables extends GenerationTables>(
   options: GenerationsOptions<Tables>,
   state: Generations,
   inUse: InUse<Tables>,
-  fence: Fence,
 ): Promise<void> {
   const { service, database, log, signal, onLook } = options;
   let shown = state.in_use;
@@ -98,14 +95,7 @@ async function follow<Tables extends GenerationTables>(
     try {
       const { in_use } = await readGenerations(database, service.base);
       if (in_use !== shown) {
-        const tables: Tables = service.open({
-          target: targetOf(service.base, in_use),
-          database,
-          writer: fence.over(database),
-          isInUse: () => tables === inUse.current(),
-          inUse: inUse.current,
-          signal: childOf(signal).signal,
-        });
+        const tables = inUse.open(targetOf(service.base, in_use));
         await tables.look();
         inUse.show(tables);
         shown = in_use;

@@ -11,7 +11,7 @@ import type { ComparedPart } from './views.js';
 /** What the tables of a service are written with. */
 export interface TableWriterOptions<Position extends Cursor, Name extends string>
   extends Omit<RepairOptions<Position, Name>, 'onRepairs'> {
-  /** What the tables hold, in the plural: `the txs`. */
+  /** What the tables hold, with a verb: `the txs are`. */
   readonly what: string;
   /** The position of empty tables. */
   readonly nothing: Position;

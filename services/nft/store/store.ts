@@ -81,7 +81,7 @@ export function createNftStore(options: StoreOptions): NftStore {
 
   const writer = createTableWriter<Position, TableName>({
     ...{ database, tables, fault, log, onRebuild: options.onRebuild },
-    ...{ head, views: nftViews, above: factsAbove, shown: options.head, nothing, what: 'the NFTs' },
+    ...{ head, views: nftViews, above: factsAbove, shown: options.head, nothing, what: 'the NFTs are' },
     // Tables of an earlier version get the facts that they lack.
     async find(read) {
       let isNew = false;

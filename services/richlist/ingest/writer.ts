@@ -1,6 +1,7 @@
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
+import { createOnce } from '../../common/lru.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { RichlistConfig } from '../config.js';
 import { createBalances } from '../node/erc20.js';
@@ -8,10 +9,8 @@ import { openSeed, type Seed, type SeedBalance, type SeedProgress } from '../nod
 import { EndlessList } from '../node/state.js';
 import type { WriterOptions } from '../open.js';
 import type { Reader } from '../read/reader.js';
-import { readEarlierNames, readEarlierSeed } from './earlier.js';
-import { createEarlierHeals } from './earlier-heals.js';
+import { createEarlierHeals, readEarlierNames, readEarlierSeed } from './earlier.js';
 import { createNaming } from './names.js';
-import { createOnce } from './once.js';
 
 export interface WriterEnvironment {
   readonly config: RichlistConfig;

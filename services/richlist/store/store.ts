@@ -100,7 +100,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   const writer = createTableWriter<Position, TableName>({
     ...{ database, tables, fault, log, onRebuild: options.onRebuild, viewRows },
     ...{ head: headOf(tables), views: [richlistViews], above: factsAbove, shown: options.head, nothing },
-    what: 'the holders of the rich list',
+    what: 'the holders of the rich list are',
     forget: () => tokenList.reset(),
     async load() {
       counts.reset();

@@ -81,7 +81,7 @@ export function createTxStore(options: StoreOptions): TxStore {
   let sets: MsgSets = createMsgSets([]);
   const writer = createTableWriter<Position, TableName>({
     ...{ database, tables, fault, log, onRebuild: options.onRebuild, insertSize },
-    ...{ head, views: [txViews], above: factsAbove, shown: options.head, nothing, what: 'the txs' },
+    ...{ head, views: [txViews], above: factsAbove, shown: options.head, nothing, what: 'the txs are' },
     forget() {
       ends.clear();
       owners.clear();
