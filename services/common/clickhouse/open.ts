@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { Metrics } from '../metrics.js';
 import { aroundStatements, type Database, type StatementOptions } from './database.js';
 import { openEmbedded } from './embedded.js';
-import { queued } from './queued.js';
 import { openServer } from './server.js';
+import { createTurns } from './turns.js';
 
 /** Which engine to use, as the configuration says. */
 export interface DatabaseConfig {
@@ -31,6 +31,21 @@ export async function openDatabase(config: DatabaseConfig): Promise<Database> {
     return queued(server, connections);
   };
   return split(connect(usualConnections), connect(urgentConnections));
+}
+
+/**
+ * A database whose statements take turns, a few at a time: clients by turns, and without those whose callers have left.
+ *
+ * @param atOnce how many statements it takes at the same time.
+ */
+function queued(database: Database, atOnce: number): Database {
+  const turns = createTurns(undefined, atOnce);
+  return aroundStatements(database, (options, run, priority) =>
+    turns.take({ priority, ...options }, () => {
+      options.onTurn?.();
+      return run(options);
+    }),
+  );
 }
 
 /** One database over two ways to it, of which the second is for urgent statements alone. */

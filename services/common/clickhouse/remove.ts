@@ -9,8 +9,6 @@ export interface RemoveOptions<Name extends string> {
   /** The name of the statements. */
   readonly name: string;
   readonly fault: FaultPoint;
-  /** Told before rows of a table are removed, unless there are none. */
-  readonly onRemove?: ((table: Name) => Promise<void>) | undefined;
 }
 
 /** Tables with the condition for their rows that are removed. */
@@ -47,13 +45,12 @@ export async function removeFromAll<Name extends string>(
   params: Readonly<Record<string, unknown>>,
   counts?: ReadonlyMap<Name, number>,
 ): Promise<number> {
-  const { database, tables, name, fault, onRemove } = options;
+  const { database, tables, name, fault } = options;
   const found = counts ?? (await countRows(options, conditions, params));
   let removed = 0;
   for (const [table, where] of conditions) {
     const n = found.get(table) ?? 0;
     if (n === 0) continue;
-    await onRemove?.(table);
     await fault(`remove ${table}`);
     // Lightweight: it marks rows, where ALTER TABLE DELETE would write whole parts anew.
     await database.remove(tables.removable(table), where, params, { name, priority: 'write' });
