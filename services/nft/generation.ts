@@ -1,10 +1,7 @@
-import { join } from 'node:path';
-import { readMigrations } from '../common/clickhouse/migrate.js';
-import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
+import { type ConsumerTables, rebuildable, type TablesOptions } from '../common/consumer-service.js';
 import { decodeAndTell } from '../common/decode-blocks.js';
 import { createBlockFollower, nameOf } from '../common/follow-blocks.js';
 import { pageBoundOf } from '../common/page/fit.js';
-import { packageRoot } from '../common/paths.js';
 import { createProblemLog } from '../common/problem-log.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import { callRpc } from '../common/rpc/client.js';
@@ -28,15 +25,8 @@ export interface NftTables extends ConsumerTables<Reader> {
 }
 
 /** The nft service as one whose tables can be rebuilt. */
-export function rebuildableNft(options: TablesOptions<NftConfig>): RebuildableService<NftTables> {
-  const { config } = options;
-  return {
-    name: 'nft',
-    base: { database: `${config.CLICKHOUSE_DATABASE}_nft`, cluster: config.CLICKHOUSE_CLUSTER },
-    migrations: readMigrations(join(packageRoot, 'services/nft/schema')),
-    open: (opened) => openNftTables(options, opened),
-  };
-}
+export const rebuildableNft = (options: TablesOptions<NftConfig>): RebuildableService<NftTables> =>
+  rebuildable('nft', options.config, (opened) => openNftTables(options, opened));
 
 function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<NftTables>): NftTables {
   const { config, blocks, rest, log, metrics, fault } = options;

@@ -1,9 +1,6 @@
-import { join } from 'node:path';
-import { readMigrations } from '../common/clickhouse/migrate.js';
-import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
+import { type ConsumerTables, rebuildable, type TablesOptions } from '../common/consumer-service.js';
 import { decodeAndTell } from '../common/decode-blocks.js';
 import { createBlockFollower, nameOf } from '../common/follow-blocks.js';
-import { packageRoot } from '../common/paths.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import { callRpc } from '../common/rpc/client.js';
 import type { RichlistConfig } from './config.js';
@@ -18,17 +15,10 @@ import type { Reader } from './read/reader.js';
 export type RichlistTables = ConsumerTables<Reader>;
 
 /** The richlist service as one whose tables can be rebuilt. */
-export function rebuildableRichlist(
+export const rebuildableRichlist = (
   options: TablesOptions<RichlistConfig>,
-): RebuildableService<RichlistTables> {
-  const { config } = options;
-  return {
-    name: 'richlist',
-    base: { database: `${config.CLICKHOUSE_DATABASE}_richlist`, cluster: config.CLICKHOUSE_CLUSTER },
-    migrations: readMigrations(join(packageRoot, 'services/richlist/schema')),
-    open: (opened) => openRichlistTables(options, opened),
-  };
-}
+): RebuildableService<RichlistTables> =>
+  rebuildable('richlist', options.config, (opened) => openRichlistTables(options, opened));
 
 function openRichlistTables(
   options: TablesOptions<RichlistConfig>,

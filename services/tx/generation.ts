@@ -1,10 +1,7 @@
-import { join } from 'node:path';
-import { readMigrations } from '../common/clickhouse/migrate.js';
-import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
+import { type ConsumerTables, rebuildable, type TablesOptions } from '../common/consumer-service.js';
 import { createBlockFollower, nameOf } from '../common/follow-blocks.js';
 import { lookOf } from '../common/look.js';
 import { pageBoundOf } from '../common/page/fit.js';
-import { packageRoot } from '../common/paths.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import type { TxConfig } from './config.js';
 import { decodeBlock } from './decode/block.js';
@@ -25,15 +22,8 @@ export type TxTables = ConsumerTables<Reader>;
 const [atOnceEmbedded, atOnceServer] = [1, 4];
 
 /** The tx service as one whose tables can be rebuilt. */
-export function rebuildableTx(options: TablesOptions<TxConfig>): RebuildableService<TxTables> {
-  const { config } = options;
-  return {
-    name: 'tx',
-    base: { database: `${config.CLICKHOUSE_DATABASE}_tx`, cluster: config.CLICKHOUSE_CLUSTER },
-    migrations: readMigrations(join(packageRoot, 'services/tx/schema')),
-    open: (opened) => openTxTables(options, opened),
-  };
-}
+export const rebuildableTx = (options: TablesOptions<TxConfig>): RebuildableService<TxTables> =>
+  rebuildable('tx', options.config, (opened) => openTxTables(options, opened));
 
 function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTables>): TxTables {
   const { config, blocks, rest, log, metrics } = options;

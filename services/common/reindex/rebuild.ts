@@ -1,40 +1,26 @@
-import type { Database } from '../clickhouse/database.js';
 import { migrate } from '../clickhouse/migrate.js';
 import { messageOf } from '../errors.js';
 import type { FaultPoint } from '../fault.js';
 import { Phase, type Progress } from '../gen/indexer/reindex/v1/reindex.js';
 import { sleep } from '../lifecycle.js';
-import type { Log } from '../log.js';
-import type { Metrics } from '../metrics.js';
 import { childOf } from '../signal.js';
-import type { Fence } from '../writer/fence.js';
 import { dropGeneration } from './drop.js';
 import { type Generations, readGenerations, targetOf } from './generations.js';
 import type { InUse, Running } from './in-use.js';
 import { paced } from './pace.js';
 import { createRate } from './rate.js';
-import { type GenerationTables, includes, isNear, type RebuildableService, tipOf } from './tables.js';
+import { type GenerationTables, includes, isNear, type ReindexEnvironment, tipOf } from './tables.js';
 
 /** What a rebuild is given. */
-export interface RebuildOptions<Tables extends GenerationTables> {
-  readonly service: RebuildableService<Tables>;
-  readonly database: Database;
-  readonly log: Log;
-  readonly metrics: Metrics;
+export interface RebuildOptions<Tables extends GenerationTables> extends ReindexEnvironment<Tables> {
   readonly fault: FaultPoint;
   readonly inUse: InUse<Tables>;
-  /** The share of time that its statements may take, in percent. */
-  readonly percent: number;
-  /** Guards everything that is written. */
-  readonly fence: Fence;
   /** The state that counts; its `building` is the generation to build. */
   readonly state: () => Generations;
   /** Writes the next state. */
   readonly change: (change: Partial<Omit<Generations, 'revision'>>) => Promise<void>;
   /** Takes over a state that was found to be written. */
   readonly found: (state: Generations) => void;
-  /** Ends the work when the process stops. */
-  readonly signal: AbortSignal;
 }
 
 /** How a rebuild ended; `stopped` ones go on at the next start. */

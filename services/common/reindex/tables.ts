@@ -2,6 +2,8 @@ import type { Database } from '../clickhouse/database.js';
 import type { Migration, Target } from '../clickhouse/migrate.js';
 import type { Cursor } from '../consume.js';
 import type { Head } from '../head.js';
+import type { Log } from '../log.js';
+import type { Metrics } from '../metrics.js';
 import type { FencedDatabase } from '../writer/fence.js';
 import type { TableStore } from '../writer/table-writer.js';
 
@@ -68,6 +70,18 @@ export interface RebuildableService<Tables extends GenerationTables> {
   readonly migrations: readonly Migration[];
   /** Opens migrated tables; nothing is written before `ingest`. */
   readonly open: (options: OpenOptions<Tables>) => Tables;
+}
+
+/** What the tables of a service are followed, written and rebuilt with. */
+export interface ReindexEnvironment<Tables extends GenerationTables> {
+  readonly service: RebuildableService<Tables>;
+  readonly database: Database;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** The share of time that the statements of a rebuild may take, in percent. */
+  readonly percent: number;
+  /** Ends all work. */
+  readonly signal: AbortSignal;
 }
 
 /** Whether tables have every block that a tip says, and not another one in its place. */

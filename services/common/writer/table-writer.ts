@@ -1,12 +1,29 @@
 import { atMost, chunks } from '../chunk.js';
 import { claimChain } from '../claim.js';
+import type { Target } from '../clickhouse/migrate.js';
 import type { Cursor } from '../consume.js';
+import type { FaultPoint } from '../fault.js';
 import type { Head } from '../head.js';
+import type { Log } from '../log.js';
 import { createMutex, type Mutex } from '../mutex.js';
+import type { FencedDatabase } from './fence.js';
 import { headBefore } from './head-before.js';
 import { type HeadRow, readHashes } from './head-table.js';
 import { createWriterHead, type RepairOptions, type ViewRows } from './repair.js';
 import type { ComparedPart } from './views.js';
+
+/** What every store of a service is given. */
+export interface StoreEnvironment<Position extends Cursor> {
+  readonly database: FencedDatabase;
+  readonly target: Target;
+  /** How far calls may read: it moves with what is written. */
+  readonly head: Head<Position>;
+  readonly log: Log;
+  /** Called between any two writes. */
+  readonly fault?: FaultPoint | undefined;
+  /** Told how far it is while all views are made from facts; '' once they are there. */
+  readonly onRebuild?: ((progress: string) => void) | undefined;
+}
 
 /** What the tables of a service are written with. */
 export interface TableWriterOptions<Position extends Cursor, Name extends string>

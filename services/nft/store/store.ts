@@ -1,17 +1,17 @@
 import { atMost, chunks } from '../../common/chunk.js';
-import type { Target } from '../../common/clickhouse/migrate.js';
 import { checkFollows } from '../../common/consume.js';
-import type { FaultPoint } from '../../common/fault.js';
-import type { Log } from '../../common/log.js';
 import { createSlices } from '../../common/slices.js';
 import { createCompactor } from '../../common/writer/compact.js';
-import type { FencedDatabase } from '../../common/writer/fence.js';
 import { headBefore } from '../../common/writer/head-before.js';
-import { createTableWriter, type TableStore } from '../../common/writer/table-writer.js';
+import {
+  createTableWriter,
+  type StoreEnvironment,
+  type TableStore,
+} from '../../common/writer/table-writer.js';
 import type { DecodeOptions, NftBlock } from '../decode/types.js';
 import { askAgainAbove } from './ask-again.js';
 import { addBlock, type Batch, emptyBatch } from './batch.js';
-import { type Head, nothing, type Position } from './cursor.js';
+import { nothing, type Position } from './cursor.js';
 import { type Details, detailFacts, queueRows, readVersion } from './details.js';
 import { earlierDetails, takeOverEarlierFacts } from './earlier-facts.js';
 import type { Known } from './known.js';
@@ -22,18 +22,9 @@ import { collectionRows, factRows, type NamedCollection, type TableRows, tokenRo
 import { headOf, type TableName, tablesOf } from './tables.js';
 import { factsAbove, nftViews } from './views.js';
 
-export interface StoreOptions {
-  readonly database: FencedDatabase;
-  readonly target: Target;
-  /** How far calls may read: it moves with what is written and learnt. */
-  readonly head: Head;
+export interface StoreOptions extends StoreEnvironment<Position> {
   readonly vm: DecodeOptions['vm'];
-  readonly log: Log;
-  /** Called between any two writes. */
-  readonly fault?: FaultPoint | undefined;
   readonly resolveObjects?: ResolveObjects | undefined;
-  /** Told how far it is while all views are made from facts; '' once they are there. */
-  readonly onRebuild?: ((progress: string) => void) | undefined;
   /** How many tokens to keep in memory. */
   readonly capacity?: number;
 }

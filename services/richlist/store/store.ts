@@ -1,17 +1,17 @@
 import { atMost, chunks } from '../../common/chunk.js';
-import type { Target } from '../../common/clickhouse/migrate.js';
 import { checkFollows } from '../../common/consume.js';
-import type { FaultPoint } from '../../common/fault.js';
-import type { Log } from '../../common/log.js';
 import { type CompactorOptions, createCompactor } from '../../common/writer/compact.js';
-import type { FencedDatabase } from '../../common/writer/fence.js';
-import { createTableWriter, type TableStore } from '../../common/writer/table-writer.js';
+import {
+  createTableWriter,
+  type StoreEnvironment,
+  type TableStore,
+} from '../../common/writer/table-writer.js';
 import { clampAmount } from '../amount.js';
 import type { DecodedBlock } from '../decode/block.js';
 import type { BalanceAnswer, BalanceQuestion } from '../node/erc20.js';
 import type { Seed } from '../node/seed.js';
 import { type Holding, type HoldingKey, holdingKey, holdingOf } from './balance.js';
-import { type Head, nothing, type Position } from './cursor.js';
+import { nothing, type Position } from './cursor.js';
 import { changesOfBlocks, type FoldStart, firstQuestions } from './fold.js';
 import { type Compared, healsOf } from './heal.js';
 import { createHolderCounts } from './holder-counts.js';
@@ -21,12 +21,7 @@ import { headOf, type TableName, tablesOf, type ViewName } from './tables.js';
 import { createTokenList } from './token-list.js';
 import { factsAbove, richlistViews } from './views.js';
 
-export interface StoreOptions {
-  readonly database: FencedDatabase;
-  readonly target: Target;
-  /** How far calls may read: it moves with what is written. */
-  readonly head: Head;
-  readonly log: Log;
+export interface StoreOptions extends StoreEnvironment<Position> {
   /** The state to begin with, for empty tables and the first block's height. */
   readonly openSeed: (first_height: number) => Promise<Seed>;
   /** Told when the state to begin with is written; it counts from the first block on. */
@@ -37,10 +32,6 @@ export interface StoreOptions {
   readonly nameTokens: (tokens: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   /** While tables are rebuilt: what those in use had set right after these blocks, by height. */
   readonly earlierHeals?: ((blocks: readonly DecodedBlock[]) => Promise<FoldStart['heals']>) | undefined;
-  /** Called between any two writes. */
-  readonly fault?: FaultPoint | undefined;
-  /** Told how far it is while all views are made from facts; '' once they are there. */
-  readonly onRebuild?: ((progress: string) => void) | undefined;
   /** Told of a balance that its logs lead below zero or beyond uint256. */
   readonly onMisfit?: ((holding: Holding, height: number) => void) | undefined;
   /** When deleted rows are dropped from views. */

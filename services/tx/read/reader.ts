@@ -1,6 +1,7 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import type { TableReader } from '../../common/one-chain.js';
 import { defaultPage, type PageBound } from '../../common/page/fit.js';
-import type { Head } from '../store/cursor.js';
+import type { Head, Position } from '../store/cursor.js';
 import type { Tables } from '../store/tables.js';
 import { type Accounts, createAccounts } from './accounts.js';
 import { type BlockRanges, createBlockRanges } from './block-ranges.js';
@@ -9,21 +10,13 @@ import { createHashes, type Hashes } from './hashes.js';
 import { createMessages, type Messages } from './messages.js';
 
 /** Everything that lists are read with. */
-export interface Reader {
-  readonly database: Database;
-  readonly tables: Tables;
-  readonly head: Head;
+export interface Reader extends TableReader<Tables, Position> {
   readonly bodies: Bodies;
   readonly page: PageBound;
   readonly hashes: Hashes;
   readonly accounts: Accounts;
   readonly blockRanges: BlockRanges;
   readonly messages: Messages;
-  /**
-   * Where another process writes the tables: takes over how far they are. What was read before
-   * is of one chain if no rollback shows then, since the cursor is what a rollback takes first.
-   */
-  readonly look?: (() => Promise<void>) | undefined;
   /** Answers are made of facts, and of a view that a repair makes readers pass over: see `readListEnds`. */
   readonly isWholeDuringRepair: true;
 }

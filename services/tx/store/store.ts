@@ -1,13 +1,13 @@
-import type { Target } from '../../common/clickhouse/migrate.js';
 import { checkFollows } from '../../common/consume.js';
-import type { FaultPoint } from '../../common/fault.js';
-import type { Log } from '../../common/log.js';
 import { createSlices } from '../../common/slices.js';
-import type { FencedDatabase } from '../../common/writer/fence.js';
-import { createTableWriter, type TableStore } from '../../common/writer/table-writer.js';
+import {
+  createTableWriter,
+  type StoreEnvironment,
+  type TableStore,
+} from '../../common/writer/table-writer.js';
 import type { DecodedBlock } from '../decode/types.js';
 import { checkTraces, splitBlocks, splitTraces } from './batches.js';
-import { type Head, nothing, type Position } from './cursor.js';
+import { nothing, type Position } from './cursor.js';
 import { createEnds, type StagedEnds } from './list-end-cache.js';
 import { type ListEnd, type ListKey, readAllListEnds, readListEnds } from './list-ends.js';
 import { createMsgSets, type MsgSets, readMsgSets } from './msg-sets.js';
@@ -28,19 +28,10 @@ import {
 import { headOf, type TableName, tablesOf } from './tables.js';
 import { factsAbove, txViews } from './views.js';
 
-export interface StoreOptions {
-  readonly database: FencedDatabase;
-  readonly target: Target;
-  /** How far calls may read: it moves with what is written. */
-  readonly head: Head;
-  readonly log: Log;
-  /** Called between any two writes. */
-  readonly fault?: FaultPoint | undefined;
+export interface StoreOptions extends StoreEnvironment<Position> {
   readonly resolveStores?: ResolveStores | undefined;
   /** Told when more is whole, with what came with it. */
   readonly onWritten?: (written: Written) => void;
-  /** Told how far it is while all views are made from facts; '' once they are there. */
-  readonly onRebuild?: ((progress: string) => void) | undefined;
   /** How many ends of account lists to keep in memory. */
   readonly endCapacity?: number;
 }
