@@ -4,7 +4,7 @@ import { inParts } from '../../common/clickhouse/keys.js';
 import { newestRowsSql } from '../../common/page/view.js';
 import type { Creation, ObjectToken } from './known.js';
 import { countKey } from './known.js';
-import { originOf } from './origin.js';
+import { withBirth } from './origin.js';
 import type { Tables } from './tables.js';
 import type { CountPlace } from './touched.js';
 import { type Birth, type CollectionName, type Origin, type TokenState, tokenName } from './types.js';
@@ -94,12 +94,10 @@ export async function lookUpOrigins(
       write('look_up_births'),
     ),
   );
-  const births = new Map<AccountKey, Birth[]>();
-  for (const row of rows) births.set(row.collection, [...(births.get(row.collection) ?? []), row]);
   const origins = new Map<AccountKey, Origin>();
-  for (const [collection, some] of births) {
-    const origin = originOf(some);
-    if (origin !== undefined) origins.set(collection, origin);
+  for (const row of rows.sort((a, b) => a.at - b.at)) {
+    const origin = withBirth(origins.get(row.collection), row);
+    if (origin !== undefined) origins.set(row.collection, origin);
   }
   return origins;
 }

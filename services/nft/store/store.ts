@@ -97,7 +97,7 @@ export function createNftStore(options: StoreOptions): NftStore {
   });
   const { store, exclusive, writing } = writer;
 
-  const compactor = createCompactor({ database, tables, views: compacted, name: 'nft', log });
+  const compact = createCompactor({ database, tables, views: compacted, name: 'nft', log });
 
   const insertAll = async (rows: readonly TableRows[]): Promise<void> => {
     for (const [name, lines] of rows) await writer.insert(name, lines);
@@ -142,7 +142,7 @@ export function createNftStore(options: StoreOptions): NftStore {
     options.head.advance(store.position);
     // Blocks themselves name collections on Move, and tell when they were created.
     if (named.length > 0) options.head.learn();
-    await compactor.afterBatch();
+    await compact();
   };
 
   /** Writes what the node said: the facts, what follows from them, and that it counts. */

@@ -1,4 +1,5 @@
 import { inParts } from '../../common/clickhouse/keys.js';
+import { groupBy } from '../../common/group.js';
 import { readHashes } from '../../common/writer/head-table.js';
 import type { DecodedBlock } from '../decode/block.js';
 import type { Seed, SeedBalance } from '../node/seed.js';
@@ -128,12 +129,10 @@ async function readWindow({ database, tables, head }: Reader, from: number): Pro
     { from, last_ord: position.last_ord, limit: healsAtOnce },
     { name: 'richlist.earlier_heals', priority: 'write' },
   );
-  const byHeight = new Map<number, Healed[]>();
-  for (const { token, account, at, balance } of rows.sort((a, b) => a.ord - b.ord)) {
-    const heals = byHeight.get(at) ?? [];
-    heals.push({ token, account, amount: BigInt(balance) });
-    byHeight.set(at, heals);
-  }
+  const heals = rows
+    .sort((a, b) => a.ord - b.ord)
+    .map(({ token, account, at, balance }) => ({ token, account, at, amount: BigInt(balance) }));
+  const byHeight = groupBy(heals, ({ at }) => at);
   const isEnd = rows.length < healsAtOnce;
   return { revision, byHeight, upTo: isEnd ? position.height : Math.max(...byHeight.keys()) };
 }

@@ -83,7 +83,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   const fault = options.fault ?? (() => {});
   const known = createKnown(database, tables, options.knownCapacity ?? defaultCapacity);
   const counts = createHolderCounts(database, tables);
-  const compactor = createCompactor({
+  const compact = createCompactor({
     ...{ database, tables, log, views: ['holder_list'], name: 'richlist' },
     ...options.compaction,
   });
@@ -143,7 +143,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     await writer.advance(next);
     await fault('written');
     options.head.advance(next);
-    await compactor.afterBatch();
+    await compact();
   };
 
   /** Writes the state to begin with, without a cursor: that comes with the first block. */

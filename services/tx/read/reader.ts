@@ -2,6 +2,7 @@ import type { Database } from '../../common/clickhouse/database.js';
 import type { TableReader } from '../../common/one-chain.js';
 import { defaultPage, type PageBound } from '../../common/page/fit.js';
 import type { Head, Position } from '../store/cursor.js';
+import type { Written } from '../store/store.js';
 import type { Tables } from '../store/tables.js';
 import { type Accounts, createAccounts } from './accounts.js';
 import { type BlockRanges, createBlockRanges } from './block-ranges.js';
@@ -56,4 +57,13 @@ export function createReader(options: ReaderOptions): Reader {
     look: options.look,
     isWholeDuringRepair: true,
   };
+}
+
+/** Remembers what this process has just written: it is what is asked for first. */
+export function takeOver({ bodies, hashes, accounts }: Reader, written: Written): void {
+  for (const { kind, sequence, hash, body } of written.bodies) {
+    bodies.put(kind, sequence, body);
+    if (kind !== 'internal_tx') hashes.put(kind, hash, { sequence, body_count: 1 });
+  }
+  for (const [key, end] of written.ends) accounts.put(key, end);
 }
