@@ -41,7 +41,7 @@ export async function openDatabase(config: DatabaseConfig): Promise<Database> {
 function queued(database: Database, atOnce: number): Database {
   const turns = createTurns(undefined, atOnce);
   return aroundStatements(database, (options, run, priority) =>
-    turns.take({ priority, ...options }, () => {
+    turns.take({ ...options, priority: options.priority ?? priority }, () => {
       options.onTurn?.();
       return run(options);
     }),
