@@ -1,17 +1,6 @@
 import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
 import { consumerSettings } from '../common/consumer-settings.js';
-import { proxySettings } from '../common/http-proxy.js';
-import {
-  chainSettings,
-  logSettings,
-  nodeSettings,
-  pageSettings,
-  programSettings,
-  reindexSettings,
-  requestSettings,
-  serverSettings,
-  tableSettings,
-} from '../common/settings.js';
+import { nodeSettings, pageSettings, programSettings } from '../common/settings.js';
 import { defaultTextLimits } from './text-limits.js';
 
 /** What only the nft service is told. */
@@ -44,28 +33,20 @@ export const nftOwnSettings = {
 } satisfies Settings;
 
 /** Every setting of the nft service. */
-export const nftSettings = {
-  ...logSettings,
-  ...tableSettings,
-  ...chainSettings,
-  ...serverSettings,
-  ...requestSettings,
-  ...pageSettings,
-  ...nftOwnSettings,
-  ...reindexSettings,
-  REST_URL: {
-    ...nodeSettings.REST_URL,
-    doc: 'Cosmos REST URLs, separated by commas: asked for names and uris on Move and Wasm rollups.',
+export const nftSettings = consumerSettings(
+  7003,
+  { ...pageSettings, ...nftOwnSettings },
+  {
+    REST_URL: {
+      ...nodeSettings.REST_URL,
+      doc: 'Cosmos REST URLs, separated by commas: asked for names and uris on Move and Wasm rollups.',
+    },
+    JSON_RPC_URL: {
+      ...nodeSettings.JSON_RPC_URL,
+      doc: 'EVM JSON-RPC URLs, separated by commas: asked for names and uris on EVM rollups.',
+    },
   },
-  JSON_RPC_URL: {
-    ...nodeSettings.JSON_RPC_URL,
-    doc: 'EVM JSON-RPC URLs, separated by commas: asked for names and uris on EVM rollups.',
-  },
-  NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
-  NODE_ANSWER_MB: nodeSettings.NODE_ANSWER_MB,
-  ...proxySettings,
-  ...consumerSettings(7003),
-} satisfies Settings;
+);
 
 /** Those, and what only a process of its own is told. */
 export const nftProgramSettings = { ...nftSettings, ...programSettings };

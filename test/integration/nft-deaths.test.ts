@@ -44,7 +44,7 @@ async function live(
 ): Promise<Life> {
   const { store, index } = await openNft(database, prefix, { vm: 'evm' });
   await store.recover();
-  if (store.cursor.height === 0) await store.writeBlocks([block]);
+  if (store.position.height === 0) await store.writeBlocks([block]);
   const end = new AbortController();
   const asked: string[][] = [];
   const problems: DecodeProblem[] = [];

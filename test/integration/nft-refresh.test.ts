@@ -87,7 +87,7 @@ async function openWorld(database: Database) {
           ...{ limits: defaultTextLimits, report: () => {} },
         };
         const { details } = await workOff(options, tasks, asks.length === 0, startReading(index.reader, {}));
-        await store.writeDetails({ ...details, asked: asks.at(-1)?.at ?? at }, store.generation);
+        await store.writeDetails({ ...details, asked: asks.at(-1)?.at ?? at }, store.revision);
       }
     },
     pass(ms: number) {

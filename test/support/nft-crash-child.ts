@@ -39,8 +39,8 @@ const tables = await openNft(database, prefix, {
 });
 const { store } = tables;
 await store.recover();
-while (store.cursor.height < height) {
-  const from = store.cursor.height;
+while (store.position.height < height) {
+  const from = store.position.height;
   await store.writeBlocks(blocks.slice(from, from + batch));
   await tables.learn();
 }

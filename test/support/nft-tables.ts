@@ -75,7 +75,7 @@ export async function openNft(
     const ranges = createRangePlanner({ database, tables, now: () => 0, refresh_ms: 0, report: () => {} });
     const common = { database, tables, source, ranges, signal, attempts: 1, now: () => 1, ...keeping };
     const { details } = await workOff(common, tasks, areJobs, reading);
-    await store.writeDetails({ ...details, asked }, store.generation);
+    await store.writeDetails({ ...details, asked }, store.revision);
   };
   return {
     index,

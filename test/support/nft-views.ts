@@ -37,6 +37,6 @@ export async function checkNftViews(
       { name: 'test.merge' },
     );
   }
-  const differences = await nftViewDifferences(database, index, store.cursor, 1 + random.integer(60));
+  const differences = await nftViewDifferences(database, index, store.position, 1 + random.integer(60));
   assert.deepEqual(differences, []);
 }

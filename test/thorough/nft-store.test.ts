@@ -88,7 +88,7 @@ describe('the tables of the nft service', function () {
           if (random.oneIn(4) && blocks.length > 0) {
             const height = random.integer(blocks.length + 1);
             await tables.store.unwind(height);
-            assert.equal(tables.store.cursor.height, height, 'it goes back no further than it must');
+            assert.equal(tables.store.position.height, height, 'it goes back no further than it must');
             blocks = blocks.slice(0, height);
           } else {
             const added: NftBlock[] = [];
@@ -220,7 +220,7 @@ describe('the tables of the nft service', function () {
       fault: () => {
         const { store } = tables;
         const details = { names: [], uris: [], jobs: [] };
-        if (isCutting) begun.push(store.writeDetails(details, store.generation));
+        if (isCutting) begun.push(store.writeDetails(details, store.revision));
       },
     });
     await tables.store.recover();
@@ -233,7 +233,7 @@ describe('the tables of the nft service', function () {
     assert.ok(begun.length > 5);
     assert.ok((await Promise.all(begun)).every((isKept) => !isKept));
     const details = { names: [], uris: [], jobs: [] };
-    assert.equal(await tables.store.writeDetails(details, tables.store.generation), true);
+    assert.equal(await tables.store.writeDetails(details, tables.store.revision), true);
   });
 
   it('find pages far in by offset, also after the list has changed', async () => {
@@ -352,7 +352,7 @@ describe('the tables of the nft service', function () {
       if (!stopped) break;
       await recoverAtLast(point % 5 === 4);
       await checkNftViews(database, tables, random);
-      if (tables.store.cursor.height > blocks.length) break; // it was stopped after the cursor
+      if (tables.store.position.height > blocks.length) break; // it was stopped after the cursor
       await tables.learn();
       await expectLists(tables, blocks, 12);
     }

@@ -118,7 +118,7 @@ describe('tables of NFTs of an earlier version', function () {
     );
 
   const checkAll = async (tables: NftTables, to: readonly NftBlock[]): Promise<void> => {
-    assert.deepEqual(await nftViewDifferences(database, tables.index, tables.store.cursor, 50), []);
+    assert.deepEqual(await nftViewDifferences(database, tables.index, tables.store.position, 50), []);
     const state = modelOf(to);
     await checkTokenTxs(tables, state);
     await checkPast(tables, to, Math.ceil(to.length / 2));

@@ -115,7 +115,7 @@ describe('views of NFTs', function () {
             }
           }
           left = Number.POSITIVE_INFINITY;
-          blocks = more.slice(0, tables.store.cursor.height);
+          blocks = more.slice(0, tables.store.position.height);
           await checkNftViews(database, tables, random).catch((cause: unknown) => {
             throw new Error(`step ${step}, ${kind}: ${String(cause)}`, { cause });
           });
@@ -135,7 +135,7 @@ describe('views of NFTs', function () {
     await tables.store.writeBlocks(blocks);
     await tables.learn();
     const { index, store } = tables;
-    const differences = () => nftViewDifferences(database, index, store.cursor);
+    const differences = () => nftViewDifferences(database, index, store.position);
     assert.deepEqual(await differences(), []);
     for (const { table, key, values } of new Map(
       nftViews.flatMap(({ views }) => views.map((view) => [view.table, view] as const)),

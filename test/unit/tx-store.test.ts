@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { chunks } from '../../services/common/chunk.js';
 import type { Database } from '../../services/common/clickhouse/database.js';
+import { checkFollows } from '../../services/common/consume.js';
 import { createLog } from '../../services/common/log.js';
 import type { DecodedBlock } from '../../services/tx/decode/types.js';
-import { checkFollows, checkTraces, splitBlocks, splitLines } from '../../services/tx/store/batches.js';
+import { checkTraces, splitBlocks } from '../../services/tx/store/batches.js';
 import { nothing } from '../../services/tx/store/cursor.js';
 import { createEnds } from '../../services/tx/store/list-end-cache.js';
 import { type ListEnd, type ListKey, latestKept, listKey } from '../../services/tx/store/list-ends.js';
@@ -100,11 +102,12 @@ describe('batches of blocks', () => {
 
   it('have lines that go into inserts whole and in order', () => {
     const lines = ['a'.repeat(4_000_000), 'b'.repeat(300_000), 'c', 'd'.repeat(9_000_000), 'e'];
+    const characters = { most: 4 * 1024 * 1024, of: ({ length }: string) => length };
     assert.deepEqual(
-      splitLines(lines).map((part) => part.map((line) => line[0]).join('')),
+      [...chunks(lines, characters)].map((part) => part.map((line) => line[0]).join('')),
       ['a', 'bc', 'd', 'e'],
     );
-    assert.deepEqual(splitLines([]), []);
+    assert.deepEqual([...chunks([], characters)], []);
   });
 
   it('must follow what is written', () => {

@@ -80,6 +80,30 @@ export interface Database {
 }
 
 /**
+ * The same database, with something done around each of its statements.
+ *
+ * @param around runs a statement, perhaps with other options; its share of the time is by default the one given.
+ */
+export const aroundStatements = (
+  database: Database,
+  around: <T, Options extends StatementOptions>(
+    options: Options,
+    run: (options: Options) => Promise<T>,
+    priority: 'read' | 'write',
+  ) => Promise<T>,
+): Database => ({
+  isExclusive: database.isExclusive,
+  command: (sql, params, options) => around(options, (some) => database.command(sql, params, some), 'read'),
+  rows: <T>(sql: string, params: Params, options: StatementOptions) =>
+    around(options, (some) => database.rows<T>(sql, params, some), 'read'),
+  bytes: (sql, format, params, options) =>
+    around(options, (some) => database.bytes(sql, format, params, some), 'read'),
+  insert: (table, lines, options, format) =>
+    around(options, (some) => database.insert(table, lines, some, format), 'write'),
+  close: () => database.close(),
+});
+
+/**
  * ClickHouse's error codes for a query that ran past max_execution_time, and one that takes privileges that the account
  * has not.
  */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Metrics } from '../metrics.js';
-import type { Database, StatementOptions } from './database.js';
+import { aroundStatements, type Database, type StatementOptions } from './database.js';
 import { openEmbedded } from './embedded.js';
-import { queued } from './queued.js';
 import { openServer } from './server.js';
+import { createTurns } from './turns.js';
 
 /** Which engine to use, as the configuration says. */
 export interface DatabaseConfig {
@@ -33,6 +33,21 @@ export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   return split(connect(usualConnections), connect(urgentConnections));
 }
 
+/**
+ * A database whose statements take turns, a few at a time: clients by turns, and without those whose callers have left.
+ *
+ * @param atOnce how many statements it takes at the same time.
+ */
+function queued(database: Database, atOnce: number): Database {
+  const turns = createTurns(undefined, atOnce);
+  return aroundStatements(database, (options, run, priority) =>
+    turns.take({ ...options, priority: options.priority ?? priority }, () => {
+      options.onTurn?.();
+      return run(options);
+    }),
+  );
+}
+
 /** One database over two ways to it, of which the second is for urgent statements alone. */
 function split(usual: Database, urgent: Database): Database {
   const of = ({ isUrgent }: StatementOptions): Database => (isUrgent === true ? urgent : usual);
@@ -51,26 +66,16 @@ function split(usual: Database, urgent: Database): Database {
 
 /** The same database, with its statements timed and counted as those of a service. Closing stays with the owner. */
 export function measured(database: Database, service: string, metrics: Metrics): Database {
-  const timed = async <T>(options: StatementOptions, work: () => Promise<T>): Promise<T> => {
+  const timed = aroundStatements(database, async (options, run) => {
     const end = metrics.querySeconds.startTimer({ service, statement: options.name });
     try {
-      return await work();
+      return await run(options);
     } catch (error) {
       metrics.queryErrors.inc({ service, statement: options.name });
       throw error;
     } finally {
       end();
     }
-  };
-  return {
-    isExclusive: database.isExclusive,
-    command: (sql, params, options) => timed(options, () => database.command(sql, params, options)),
-    rows: <T>(sql: string, params: Readonly<Record<string, unknown>>, options: StatementOptions) =>
-      timed(options, () => database.rows<T>(sql, params, options)),
-    bytes: (sql, format, params, options) =>
-      timed(options, () => database.bytes(sql, format, params, options)),
-    insert: (table, lines, options, format) =>
-      timed(options, () => database.insert(table, lines, options, format)),
-    close: async () => {},
-  };
+  });
+  return { ...timed, close: async () => {} };
 }

@@ -5,12 +5,21 @@ import { holdingOf, type ListName } from '../store/tables.js';
 import { type ShownCollection, tokenName } from '../store/types.js';
 import { tokenKey } from '../token-key.js';
 import { readCounts, readHoldings } from './counts.js';
-import { countItems, findLongId, type Item, type ItemList, readItems } from './items.js';
-import { memoryList } from './memory-list.js';
-import { type MovingList, type MovingPage, movingPage } from './moving-page.js';
+import {
+  countItems,
+  ends,
+  findAmong,
+  findLongId,
+  type Item,
+  type ItemList,
+  parsePosition,
+  positionOf,
+  readItems,
+  shorten,
+} from './items.js';
+import { type MovingList, type MovingPage, memoryList, movingPage } from './moving-page.js';
 import type { Reading } from './reader.js';
 import { readPlacesOf, readShown, readShownPlaces } from './shown.js';
-import { ends, findAmong, parsePosition, positionOf, shorten } from './token-position.js';
 import { readTokenSizes, readTokens, type TokenRow } from './tokens.js';
 
 /** How a list of tokens is sorted. */
