@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Metrics } from '../metrics.js';
-import { aroundStatements, type Database, type StatementOptions } from './database.js';
+import { aroundStatements, type Database, QueryTooLarge, type StatementOptions } from './database.js';
 import { openEmbedded } from './embedded.js';
 import { openServer } from './server.js';
 import { createTurns } from './turns.js';
@@ -12,6 +12,8 @@ export interface DatabaseConfig {
   readonly CLICKHOUSE_USER: string;
   readonly CLICKHOUSE_PASSWORD: string;
   readonly CLICKHOUSE_CLUSTER: string;
+  /** Undefined in programs that answer no calls about the chain. */
+  readonly QUERY_MEMORY_MB?: number;
 }
 
 /** Statements that a server is sent at the same time: usual ones, and urgent ones besides. */
@@ -19,6 +21,21 @@ const [usualConnections, urgentConnections] = [16, 4];
 
 /** Opens the engine: a server when CLICKHOUSE_URL is set, else the embedded one in DATA_DIR. */
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {
+  return bounded(await openEngine(config), config.QUERY_MEMORY_MB);
+}
+
+/** A database whose statements for calls may take so much memory: whoever calls has a deadline. */
+function bounded(database: Database, most_mb: number | undefined): Database {
+  if (most_mb === undefined) return database;
+  const memory_bytes = most_mb * 1024 * 1024;
+  return aroundStatements(database, (options, run) =>
+    run(
+      options.deadline === undefined || options.priority === 'write' ? options : { ...options, memory_bytes },
+    ),
+  );
+}
+
+async function openEngine(config: DatabaseConfig): Promise<Database> {
   if (config.CLICKHOUSE_URL === '') return openEmbedded(join(config.DATA_DIR, 'clickhouse'));
   const connect = (connections: number): Database => {
     const server = openServer({
@@ -72,6 +89,7 @@ export function measured(database: Database, service: string, metrics: Metrics):
       return await run(options);
     } catch (error) {
       metrics.queryErrors.inc({ service, statement: options.name });
+      if (error instanceof QueryTooLarge) metrics.limits.inc({ service, limit: 'QUERY_MEMORY_MB' });
       throw error;
     } finally {
       end();

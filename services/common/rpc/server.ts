@@ -12,7 +12,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
-import { DatabaseUnavailable, QueryTimeout } from '../clickhouse/database.js';
+import { DatabaseUnavailable, QueryTimeout, QueryTooLarge } from '../clickhouse/database.js';
 import { messageOf, RpcError } from '../errors.js';
 import { cannotListen } from '../listen.js';
 import type { Log } from '../log.js';
@@ -151,6 +151,7 @@ function toStatus(
   if (error instanceof RpcError) return answeredStatus(error.code, error.message);
   if (error instanceof QueryTimeout)
     return answeredStatus(status.DEADLINE_EXCEEDED, 'the query ran out of time');
+  if (error instanceof QueryTooLarge) return answeredStatus(status.RESOURCE_EXHAUSTED, error.message);
   sampled(messageOf(error), (left_out) =>
     log.error(
       { request_id: context.request_id, method, err: error, ...left_out },
