@@ -1,3 +1,5 @@
+import { atMost, chunks } from '../common/chunk.js';
+
 /** How much is taken at once. */
 export interface Most {
   readonly count: number;
@@ -5,12 +7,5 @@ export interface Most {
 }
 
 /** The longest beginning of a list that stays within a count and a size; at least one item, however large. */
-export function portion<T>(items: readonly T[], sizeOf: (item: T) => number, most: Most): readonly T[] {
-  let [count, bytes] = [0, 0];
-  for (const item of items) {
-    bytes += sizeOf(item);
-    if (count > 0 && (bytes > most.bytes || count >= most.count)) break;
-    count += 1;
-  }
-  return items.slice(0, count);
-}
+export const portion = <T>(items: readonly T[], sizeOf: (item: T) => number, most: Most): readonly T[] =>
+  chunks(items, { most: most.bytes, of: sizeOf }, atMost(most.count)).next().value ?? [];

@@ -1,17 +1,23 @@
 import { createBatcher } from '../common/batcher.js';
 import type { Validator } from '../common/chain/rest.js';
+import { claimChain } from '../common/claim.js';
 import type { Call, StatementOptions } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
-import { removeFromAll } from '../common/clickhouse/remove.js';
+import { countRows, removeFromAll } from '../common/clickhouse/remove.js';
 import { readRowBinary } from '../common/clickhouse/row-binary.js';
 import { namesOf } from '../common/clickhouse/tables.js';
-import { UserError } from '../common/errors.js';
 import type { FaultPoint } from '../common/fault.js';
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
 import type { Coin } from '../common/gen/indexer/common/v1/common.js';
 import type { FencedDatabase } from '../common/writer/fence.js';
+import {
+  isUnderWay,
+  type RollbackRow,
+  readRollback,
+  rollbackTarget,
+  writeRollback,
+} from '../common/writer/rollback-record.js';
 import { type Most, portion } from './portion.js';
-import { openRollback, readRollback, rollbackTarget } from './rollback-record.js';
 
 /** A header as it is stored. */
 export interface HeaderRow {
@@ -73,7 +79,6 @@ const perBlock = ['blocks', 'materials', 'traces'] as const;
 export function createBlockStore(database: FencedDatabase, target: Target, fault: FaultPoint = () => {}) {
   const tables = namesOf<string>(target);
   const { of: table } = tables;
-  const rollbacks = { database, table: table('cuts'), fault };
 
   const headers = (
     condition: string,
@@ -146,20 +151,15 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
      *
      * @throws UserError when they hold another chain.
      */
-    async claim(chain_id: string, vm_type: string): Promise<void> {
-      const known = await this.chain();
-      if (known === undefined) {
-        await database.insert(
-          `${table('chain')} (chain_id, vm_type)`,
-          JSON.stringify({ chain_id, vm_type }),
-          named('claim'),
-        );
-      } else if (known.chain_id !== chain_id || known.vm_type !== vm_type) {
-        throw new UserError(
-          `the data is of chain ${known.chain_id} (${known.vm_type}), but the node or the configuration says ${chain_id} (${vm_type}): use another DATA_DIR or CLICKHOUSE_DATABASE`,
-        );
-      }
-    },
+    claim: (chain_id: string, vm_type: string): Promise<void> =>
+      claimChain(
+        {
+          ...{ database, table: table('chain'), name: 'block.claim', what: 'the data is' },
+          who: 'the node or the configuration says',
+        },
+        chain_id,
+        vm_type,
+      ),
 
     /** The chain that the tables are tied to. */
     async chain(): Promise<{ chain_id: string; vm_type: string } | undefined> {
@@ -219,20 +219,31 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
     async unwind(height: number): Promise<void> {
       // What failed before takes no effect after this.
       await database.confirm();
-      const [last, newest] = [await readRollback(rollbacks), await lastHeight()];
-      const to = Math.min(height, rollbackTarget(last, newest) ?? newest);
-      const rollback = openRollback(rollbacks, last, newest);
-      const removal = {
-        ...{ database, tables, name: 'block.remove_above', fault },
-        onRemove: () => rollback.begin(to),
+      const [last, newest] = [
+        await readRollback(database, table('cuts'), 'block.rollback'),
+        await lastHeight(),
+      ];
+      const begun = rollbackTarget(last, newest);
+      const to = Math.min(height, begun ?? newest);
+      const removal = { database, tables, name: 'block.remove_above', fault };
+      const above = perBlock.map((name) => [name, 'height > {height:UInt64}'] as const);
+      const counts = await countRows(removal, above, { height: to });
+      let row = last;
+      const note = async (next: RollbackRow): Promise<void> => {
+        await fault('write cuts');
+        await writeRollback(database, table('cuts'), 'block.rollback', next);
+        // What follows removes rows: not in somebody else's tables.
+        await database.confirm();
+        row = next;
       };
-      const above = 'height > {height:UInt64}';
-      await removeFromAll(
-        removal,
-        perBlock.map((name) => [name, above] as const),
-        { height: to },
-      );
-      await rollback.end();
+      const isSaid = last.top > 0 && begun === to;
+      if (!isSaid && [...counts.values()].some((count) => count > 0)) {
+        const number = last.number + 1 + (last.number % 2);
+        // At least 1: 0 stands for a version that did not say heights.
+        await note({ number, height: to, top: Math.max(newest, last.top, 1) });
+      }
+      await removeFromAll(removal, above, { height: to }, counts);
+      if (isUnderWay(row)) await note({ ...row, number: row.number + 1 });
     },
 
     /**

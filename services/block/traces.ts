@@ -10,6 +10,7 @@ import type { Log } from '../common/log.js';
 import { largeBytes, oneLarge, weightOf } from '../common/material.js';
 import type { Metrics } from '../common/metrics.js';
 import type { Mutex } from '../common/mutex.js';
+import { inParallel } from '../common/parallel.js';
 import type { WriterHealth } from '../common/writer-health.js';
 import type { Head } from './head.js';
 import type { BlockStore, HeaderRow, TraceRow } from './store.js';
@@ -119,25 +120,6 @@ async function traceNext(options: TraceOptions, isDoubtful: boolean): Promise<vo
     });
   const isLarge = rows.some((row) => weightOf(row.trace) > largeBytes);
   await (isLarge ? oneLarge(write) : write());
-}
-
-/** Works on items, some at a time, from the first on until it is enough; gives the results of those begun. */
-async function inParallel<A, B>(
-  items: readonly A[],
-  limit: number,
-  work: (item: A) => Promise<B>,
-  enough: () => boolean,
-): Promise<B[]> {
-  const results: B[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < items.length && !enough()) {
-      const i = next++;
-      results[i] = await work(items[i] as A);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
-  return results;
 }
 
 /** The traces of a block, once they are there; undefined when the block was unwound meanwhile. */

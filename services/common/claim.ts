@@ -6,8 +6,10 @@ export interface Claim {
   readonly database: Database;
   /** The table that says which chain it is, qualified. */
   readonly table: string;
-  /** What the tables hold, in the plural: `the txs`. */
+  /** What the tables hold, with a verb: `the txs are`. */
   readonly what: string;
+  /** Who says which chain it is, with a verb. Default: the block service. */
+  readonly who?: string;
   /** Of the statements in metrics. */
   readonly name: string;
 }
@@ -19,7 +21,7 @@ export interface Claim {
  * @throws UserError when they hold another chain.
  */
 export async function claimChain(
-  { database, table, what, name }: Claim,
+  { database, table, what, who = 'the block service follows', name }: Claim,
   chain_id: string,
   vm_type: string,
 ): Promise<void> {
@@ -29,10 +31,10 @@ export async function claimChain(
     { name },
   );
   if (known === undefined) {
-    await database.insert(table, JSON.stringify({ chain_id, vm_type }), { name });
+    await database.insert(`${table} (chain_id, vm_type)`, JSON.stringify({ chain_id, vm_type }), { name });
   } else if (known.chain_id !== chain_id || known.vm_type !== vm_type) {
     throw new UserError(
-      `${what} are of chain ${known.chain_id} (${known.vm_type}), but the block service follows ${chain_id} (${vm_type}): use another DATA_DIR or CLICKHOUSE_DATABASE`,
+      `${what} of chain ${known.chain_id} (${known.vm_type}), but ${who} ${chain_id} (${vm_type}): use another DATA_DIR or CLICKHOUSE_DATABASE`,
     );
   }
 }

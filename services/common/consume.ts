@@ -27,6 +27,19 @@ export interface Cursor {
   readonly hash: string;
 }
 
+/** @throws Error unless the blocks are those right after a cursor, in order. */
+export function checkFollows(
+  cursor: Cursor,
+  blocks: readonly (Cursor & { readonly parent_hash: string })[],
+): void {
+  let { height, hash } = cursor;
+  for (const block of blocks) {
+    const follows = height === 0 || (block.height === height + 1 && block.parent_hash === hash);
+    if (!follows) throw new Error(`block ${block.height} does not follow block ${height}`);
+    ({ height, hash } = block);
+  }
+}
+
 /**
  * What a service does with blocks; `write` and `unwind` are each other's inverse. `Prepared` is
  * what it makes of one block.
@@ -52,8 +65,6 @@ export interface ConsumeOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly health: WriterHealth;
-  /** Told after each batch: the new cursor and how far the block service is. */
-  readonly onProgress?: (cursor: Cursor, head_height: number) => void;
 }
 
 /** What fails, as it is told. */
@@ -193,14 +204,13 @@ const isEnough = ({ blocks, bytes }: Waiting<unknown>): boolean =>
 
 function tellWritten<Prepared>(
   { name: service }: Consumer<Prepared>,
-  { metrics, onProgress }: ConsumeOptions,
+  { metrics }: ConsumeOptions,
   { blocks, last, head_height }: Waiting<Prepared>,
 ): void {
   if (last === undefined) return;
   metrics.blocks.inc({ service }, blocks);
   metrics.height.set({ service, track: 'head' }, last.height);
   metrics.lag.set({ service }, Math.max(0, head_height - last.height));
-  onProgress?.({ height: last.height, hash: last.hash }, head_height);
 }
 
 /** How many blocks are compared at a time while the last common one is looked for. */

@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import type { Endpoints } from './chain/endpoints.js';
-import type { MigrationMode } from './clickhouse/migrate.js';
+import { type MigrationMode, readMigrations } from './clickhouse/migrate.js';
 import type { FaultPoint } from './fault.js';
 import type { BlockServiceClient } from './gen/indexer/block/v1/block.js';
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
+import { packageRoot } from './paths.js';
 import type { GenerationTables, RebuildableService } from './reindex/tables.js';
 import type { ServedService } from './rpc/server.js';
 import type { ServiceDependencies } from './service.js';
@@ -52,6 +54,18 @@ export interface ConsumerTables<Reader> extends GenerationTables {
   /** What keeps the tables from being written; '' once nothing does. */
   readonly hindrance: () => string;
 }
+
+/** A service that consumes blocks, as one whose tables can be rebuilt. @param open opens its migrated tables. */
+export const rebuildable = <Tables extends GenerationTables>(
+  name: string,
+  config: { readonly CLICKHOUSE_DATABASE: string; readonly CLICKHOUSE_CLUSTER: string },
+  open: RebuildableService<Tables>['open'],
+): RebuildableService<Tables> => ({
+  name,
+  base: { database: `${config.CLICKHOUSE_DATABASE}_${name}`, cluster: config.CLICKHOUSE_CLUSTER },
+  migrations: readMigrations(join(packageRoot, `services/${name}/schema`)),
+  open,
+});
 
 /** What the handlers of such a service are made with. */
 export interface ApiOptions<Config, Tables extends ConsumerTables<unknown>> {

@@ -1,9 +1,40 @@
 import { asInteger, asOneOf, asText, type Settings } from './config.js';
-import { writerSettings } from './settings.js';
+import { proxySettings } from './http-proxy.js';
+import {
+  chainSettings,
+  logSettings,
+  nodeSettings,
+  reindexSettings,
+  requestSettings,
+  serverSettings,
+  tableSettings,
+  writerSettings,
+} from './settings.js';
 
-/** What every service that consumes blocks is told. @param grpc_port where its gRPC is unless told otherwise. */
-export const consumerSettings = (grpc_port: number) =>
+/**
+ * Every setting of a service that consumes blocks.
+ *
+ * @param grpc_port where its gRPC is unless told otherwise.
+ * @param own what only this service is told.
+ * @param urls where it reaches the node.
+ */
+export const consumerSettings = <Own extends Settings, Urls extends Settings>(
+  grpc_port: number,
+  own: Own,
+  urls: Urls,
+) =>
   ({
+    ...logSettings,
+    ...tableSettings,
+    ...chainSettings,
+    ...serverSettings,
+    ...requestSettings,
+    ...own,
+    ...reindexSettings,
+    ...urls,
+    NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
+    NODE_ANSWER_MB: nodeSettings.NODE_ANSWER_MB,
+    ...proxySettings,
     ROLE: {
       doc: 'What this process does: ingest (write the tables; one process), serve (answer calls; any number) or all.',
       default: 'all',

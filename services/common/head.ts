@@ -20,6 +20,11 @@ export interface Head<Position> {
   learn(): void;
   /** The chain was rolled back, to a position: what was read above it is void. */
   cutTo(position: Position): void;
+  /**
+   * The tables were found at a position, after a start or a failure. A write can have succeeded although it seemed to fail,
+   * and the other way round: then nothing that was remembered holds.
+   */
+  takeFound(position: Position): void;
   /** A repair has begun, or ended: both void what is read meanwhile. A lower number is old news. */
   takeRepairs(repairs: number): void;
   /** Moves the revision above that of another head, in whose place this one is shown from now on. */
@@ -43,6 +48,12 @@ export function createHead<Position>(nothing: Position, parts: readonly (keyof P
     revision += 1;
     bell.ring();
   };
+  const isShown = (next: Position): boolean => parts.every((part) => next[part] === position[part]);
+  const cutTo = (next: Position): void => {
+    position = next;
+    rollbacks += 1;
+    revise();
+  };
   return {
     bell,
     get position() {
@@ -59,15 +70,14 @@ export function createHead<Position>(nothing: Position, parts: readonly (keyof P
     },
     advance(next) {
       // The same position stays the same object: what was remembered of it still holds.
-      if (parts.every((part) => next[part] === position[part])) return;
+      if (isShown(next)) return;
       position = next;
       bell.ring();
     },
     learn: revise,
-    cutTo(next) {
-      position = next;
-      rollbacks += 1;
-      revise();
+    cutTo,
+    takeFound(next) {
+      if (!isShown(next)) cutTo(next);
     },
     takeRepairs(next) {
       if (next <= repairs) return;

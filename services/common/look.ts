@@ -1,7 +1,8 @@
+import type { Database } from './clickhouse/database.js';
 import type { Cursor } from './consume.js';
 import type { Head } from './head.js';
 import { createMutex } from './mutex.js';
-import type { Seen } from './writer/head-table.js';
+import { type HeadTable, readHashes, readSeen, type Seen } from './writer/head-table.js';
 
 /** What a process that only serves keeps of tables that another one writes. */
 export interface Looker<Position extends Cursor> {
@@ -41,4 +42,28 @@ export function createLook<Position extends Cursor>({
     });
     return next;
   };
+}
+
+/**
+ * Makes what takes over how far the tables of a service are, where another process writes them.
+ *
+ * @param onSeen told each time where they are.
+ */
+export function lookOf<Position extends Cursor>(
+  database: Database,
+  table: HeadTable<Position>,
+  head: Looker<Position>['head'],
+  onSeen: (position: Position) => void = () => {},
+): () => Promise<void> {
+  let seen = head.position;
+  const look = createLook({
+    head,
+    async read() {
+      const found = await readSeen(database, table);
+      seen = found.position;
+      return found;
+    },
+    hashes: (from, to) => readHashes(database, table, from, to),
+  });
+  return () => look().then(() => onSeen(seen));
 }

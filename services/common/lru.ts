@@ -24,3 +24,13 @@ export function createLru<Key extends {}, Value extends {}>(
     1 + Math.floor(((typeof key === 'string' ? key.length : 0) + lengthOf(value)) / ordinaryLength);
   return new LRUCache<Key, Value>({ ...options, maxSize: Math.max(1, most), sizeCalculation });
 }
+
+/** Lets something be said once about each of the last subjects. @param most how many are remembered. */
+export function createOnce(most = 5_000): (subject: string) => boolean {
+  const said = createLru<string, true>(most);
+  return (subject) => {
+    if (said.has(subject)) return false;
+    said.set(subject, true);
+    return true;
+  };
+}

@@ -1,4 +1,5 @@
 import { status } from '@grpc/grpc-js';
+import type { Database } from './clickhouse/database.js';
 import { RpcError } from './errors.js';
 import type { Head } from './head.js';
 import { sleep } from './lifecycle.js';
@@ -12,6 +13,18 @@ export interface OneChain {
   readonly head: Pick<Head<unknown>, 'repairs' | 'rollbacks'>;
   /** Whether answers are exact during a repair, too. */
   readonly isWholeDuringRepair?: boolean;
+}
+
+/** What the lists of a service are read with. */
+export interface TableReader<Tables, Position> extends OneChain {
+  readonly database: Database;
+  readonly tables: Tables;
+  readonly head: Head<Position>;
+  /**
+   * Where another process writes the tables: takes over how far they are. What was read before
+   * is of one chain if no rollback shows then, since the cursor is what a rollback takes first.
+   */
+  readonly look?: (() => Promise<void>) | undefined;
 }
 
 const isWrongNow = ({ head, isWholeDuringRepair }: OneChain): boolean =>

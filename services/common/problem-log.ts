@@ -1,5 +1,5 @@
 import type { Log } from './log.js';
-import { createLru } from './lru.js';
+import { createOnce } from './lru.js';
 import type { Metrics } from './metrics.js';
 
 /** Something of a block that could not be read. */
@@ -32,15 +32,13 @@ export function createProblemLog(
   options: ProblemLogOptions,
 ): (height: number, problems: readonly DecodeProblem[]) => void {
   const { service, kind, message, log, metrics } = options;
-  const known = createLru<string, true>(remembered);
+  const isFirst = createOnce(remembered);
   return (height, problems) => {
     for (const { source, reason, limit } of problems) {
       if (limit === undefined) metrics.problems.inc({ service, kind });
       else metrics.limits.inc({ service, limit });
-      const name = `${source} ${reason}`.slice(0, 300);
-      if (known.has(name)) continue;
-      known.set(name, true);
-      log.warn({ height, source: source.slice(0, 100), reason }, message);
+      if (isFirst(`${source} ${reason}`.slice(0, 300)))
+        log.warn({ height, source: source.slice(0, 100), reason }, message);
     }
   };
 }

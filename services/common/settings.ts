@@ -77,6 +77,11 @@ export const tableSettings = {
     default: 'apply',
     parse: asOneOf('apply', 'check'),
   },
+  QUERY_MEMORY_MB: {
+    doc: "Memory of the engine that a statement for one call may take, in MiB: a call that takes more is answered with 503. Above that of a ClickHouse server's profile that one counts.",
+    default: '512',
+    parse: asInteger(16, 1_048_576),
+  },
   WRITER_LEASE_MS: {
     doc: 'How long a process that writes tables is silent before another one takes over from it, in milliseconds. A statement that inserts is ended after half of it, and for that long a silent process is waited for in addition. The embedded engine needs no lease.',
     default: '20000',

@@ -50,13 +50,20 @@ const table: Partial<Record<status, Row>> = {
  * gRPC itself uses RESOURCE_EXHAUSTED, for messages over its size and for peers that had
  * enough. Neither is the client sending too much: 429 is for the gateway's own limit.
  */
-const exhausted = (message: string): Row =>
-  /larger than max/i.test(message)
-    ? {
-        http: 500,
-        message: 'the answer is too large to be sent: ask for fewer items with pagination.limit',
-      }
-    : unavailable;
+function exhausted(message: string): Row {
+  if (/larger than max/i.test(message))
+    return {
+      http: 500,
+      message: 'the answer is too large to be sent: ask for fewer items with pagination.limit',
+    };
+  if (message.includes('QUERY_MEMORY_MB'))
+    return {
+      http: 503,
+      message:
+        'the query takes too much memory: ask for fewer items, or use pagination.key instead of offset',
+    };
+  return unavailable;
+}
 
 const internal: Problem = { http: 500, code: status.INTERNAL, message: 'internal error' };
 

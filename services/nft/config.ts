@@ -1,17 +1,6 @@
 import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
 import { consumerSettings } from '../common/consumer-settings.js';
-import { proxySettings } from '../common/http-proxy.js';
-import {
-  chainSettings,
-  logSettings,
-  nodeSettings,
-  pageSettings,
-  programSettings,
-  reindexSettings,
-  requestSettings,
-  serverSettings,
-  tableSettings,
-} from '../common/settings.js';
+import { nodeSettings, pageSettings, programSettings } from '../common/settings.js';
 import { defaultTextLimits } from './text-limits.js';
 
 /** What only the nft service is told. */
@@ -20,6 +9,11 @@ export const nftOwnSettings = {
     doc: 'How often the node may refuse to name a collection or the uri of a token before it is given up, until `weft retry-details`.',
     default: '4',
     parse: asInteger(1, 1_000),
+  },
+  NFT_REFRESH_MS: {
+    doc: 'How long the uris of a range of tokens wait when a contract asks for them again (`BatchMetadataUpdate`) soon after the last time, in milliseconds: ranges of a collection are asked about together. 0: at once.',
+    default: '60000',
+    parse: asInteger(0, 86_400_000),
   },
   NFT_URI_BYTES: {
     doc: 'Longest uri of a token that is kept, in bytes: a longer one is cut. What is indexed already stays as it is until a rebuild.',
@@ -39,28 +33,20 @@ export const nftOwnSettings = {
 } satisfies Settings;
 
 /** Every setting of the nft service. */
-export const nftSettings = {
-  ...logSettings,
-  ...tableSettings,
-  ...chainSettings,
-  ...serverSettings,
-  ...requestSettings,
-  ...pageSettings,
-  ...nftOwnSettings,
-  ...reindexSettings,
-  REST_URL: {
-    ...nodeSettings.REST_URL,
-    doc: 'Cosmos REST URLs, separated by commas: asked for names and uris on Move and Wasm rollups.',
+export const nftSettings = consumerSettings(
+  7003,
+  { ...pageSettings, ...nftOwnSettings },
+  {
+    REST_URL: {
+      ...nodeSettings.REST_URL,
+      doc: 'Cosmos REST URLs, separated by commas: asked for names and uris on Move and Wasm rollups.',
+    },
+    JSON_RPC_URL: {
+      ...nodeSettings.JSON_RPC_URL,
+      doc: 'EVM JSON-RPC URLs, separated by commas: asked for names and uris on EVM rollups.',
+    },
   },
-  JSON_RPC_URL: {
-    ...nodeSettings.JSON_RPC_URL,
-    doc: 'EVM JSON-RPC URLs, separated by commas: asked for names and uris on EVM rollups.',
-  },
-  NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
-  NODE_ANSWER_MB: nodeSettings.NODE_ANSWER_MB,
-  ...proxySettings,
-  ...consumerSettings(7003),
-} satisfies Settings;
+);
 
 /** Those, and what only a process of its own is told. */
 export const nftProgramSettings = { ...nftSettings, ...programSettings };

@@ -1,22 +1,22 @@
-import { join } from 'node:path';
-import { readMigrations } from '../common/clickhouse/migrate.js';
-import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
+import { type ConsumerTables, rebuildable, type TablesOptions } from '../common/consumer-service.js';
+import { decodeAndTell } from '../common/decode-blocks.js';
+import { createBlockFollower, nameOf } from '../common/follow-blocks.js';
 import { pageBoundOf } from '../common/page/fit.js';
-import { packageRoot } from '../common/paths.js';
+import { createProblemLog, type DecodeProblem } from '../common/problem-log.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import { callRpc } from '../common/rpc/client.js';
-import { onlyInUse } from '../common/writer-health.js';
 import type { NftConfig } from './config.js';
+import { decodeBlock } from './decode/block.js';
 import { earlierIn } from './enrich/earlier.js';
 import { evmSource } from './enrich/evm.js';
+import { followDetails } from './enrich/follow.js';
 import { moveSource } from './enrich/move.js';
 import { resolveObjectsFrom } from './enrich/objects.js';
+import { createRangePlanner } from './enrich/ranges.js';
 import { retryFailed } from './enrich/retry.js';
 import type { DetailSource } from './enrich/source.js';
 import { wasmSource } from './enrich/wasm.js';
 import { createNftIndex } from './index.js';
-import { ingest } from './ingest/ingest.js';
-import { lookOf } from './read/look.js';
 import type { Reader } from './read/reader.js';
 
 /** Everything that is opened on one generation of the nft service's tables. */
@@ -26,23 +26,15 @@ export interface NftTables extends ConsumerTables<Reader> {
 }
 
 /** The nft service as one whose tables can be rebuilt. */
-export function rebuildableNft(options: TablesOptions<NftConfig>): RebuildableService<NftTables> {
-  const { config } = options;
-  return {
-    name: 'nft',
-    base: { database: `${config.CLICKHOUSE_DATABASE}_nft`, cluster: config.CLICKHOUSE_CLUSTER },
-    migrations: readMigrations(join(packageRoot, 'services/nft/schema')),
-    open: (opened) => openNftTables(options, opened),
-  };
-}
+export const rebuildableNft = (options: TablesOptions<NftConfig>): RebuildableService<NftTables> =>
+  rebuildable('nft', options.config, (opened) => openNftTables(options, opened));
 
 function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<NftTables>): NftTables {
   const { config, blocks, rest, log, metrics, fault } = options;
   const { target, database, writer, isInUse, signal } = opened;
   const vm = config.VM_TYPE;
   const index = createNftIndex(database, target, pageBoundOf('nft', config.PAGE_MB, metrics));
-  const { head } = index;
-  const look = lookOf(database, index.tables, head);
+  const { tables, head, look } = index;
   const earlier = () => (isInUse() ? undefined : earlierIn({ ...opened.inUse().reader, database: writer }));
   const beginsLate = async (): Promise<boolean> =>
     (await callRpc(blocks.getStatus.bind(blocks), {}, { deadline: Date.now() + 5_000, signal }))
@@ -59,42 +51,49 @@ function openNftTables(options: TablesOptions<NftConfig>, opened: OpenOptions<Nf
     },
     writer,
   );
-  let [hindrance, rebuilding] = ['the block service has not answered yet', ''];
+  let rebuilding = '';
   let asked = { height: 0, generation: -1 };
-  return {
-    reader: config.ROLE === 'serve' ? { ...index.reader, look } : index.reader,
-    hindrance: () => hindrance || rebuilding,
-    retryDetails: (collection) => retryFailed(index, store, collection),
-    get tip() {
-      const { height, hash } = head.position;
-      // Not known right after a start: tables in use are taken for complete, so that others are not put in their place early.
-      const unknown = isInUse() ? height : 0;
-      const details = asked.generation === store.generation ? Math.min(asked.height, height) : unknown;
-      return { height, hash, tracks: { details } };
-    },
-    get revision() {
-      return head.revision;
-    },
-    reviseAbove: (revision) => head.reviseAbove(revision),
-    ring: () => head.bell.ring(),
-    look,
-    ingest: () =>
-      ingest({
-        config,
-        database: writer,
-        name: () => (isInUse() ? 'nft' : 'nft_rebuild'),
-        ...{ blocks, index, store, source: sourceOf(options), earlier, log, metrics, signal },
-        health: onlyInUse(options.health, isInUse),
+  const rollup = { vm, account_prefix: config.ACCOUNT_ADDRESS_PREFIX, limits: config };
+  const problemLog = createProblemLog({
+    ...{ service: 'nft', kind: 'details', log, metrics },
+    message: 'a detail of an NFT was not kept as a whole',
+  });
+  const report = (problem: DecodeProblem): void => problemLog(head.position.height, [problem]);
+  const now = Date.now;
+  const { ingest, hindrance } = createBlockFollower({
+    ...options,
+    ...{ name: nameOf('nft', isInUse), isInUse, signal, store },
+    decode: decodeAndTell((block, material) => decodeBlock(block, material, rollup), {
+      ...{ service: 'nft', kind: 'decode', log, metrics },
+      message: 'an event of an NFT could not be read, or not as a whole',
+    }),
+    beside: (health) =>
+      followDetails({
+        ...{ database: writer, tables, head, store, log, metrics, health, signal, earlier, report, now },
+        ranges: createRangePlanner({
+          ...{ database: writer, tables, now, report },
+          refresh_ms: config.NFT_REFRESH_MS,
+        }),
+        reader: { ...index.reader, database: writer },
+        source: sourceOf(options),
         onAsked: (height, generation) => {
           asked = { height, generation };
         },
-        onHindrance: (reason) => {
-          hindrance = reason;
-        },
+        attempts: config.DETAIL_ATTEMPTS,
+        limits: config,
       }),
-    hold: (work) => store.hold(work),
-    compareViews: () => store.compareViews(),
-    hashes: (from, to) => store.hashes(from, to),
+  });
+  return {
+    reader: config.ROLE === 'serve' ? { ...index.reader, look } : index.reader,
+    ...{ head, store, look, ingest },
+    hindrance: () => hindrance() || rebuilding,
+    retryDetails: (collection) => retryFailed(index, store, collection),
+    tracks() {
+      const { height } = head.position;
+      // Not known right after a start: tables in use are taken for complete, so that others are not put in their place early.
+      const unknown = isInUse() ? height : 0;
+      return { details: asked.generation === store.revision ? Math.min(asked.height, height) : unknown };
+    },
   };
 }
 

@@ -1,19 +1,16 @@
 import type { Database } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
+import { lookOf } from '../common/look.js';
 import { defaultPage } from '../common/page/fit.js';
 import { type FencedDatabase, soleWriter } from '../common/writer/fence.js';
-import { createHead, type Head } from './read/head.js';
-import { lookOf } from './read/look.js';
 import type { Reader } from './read/reader.js';
 import { createShownMemory } from './read/shown.js';
+import { createHead, type Head } from './store/cursor.js';
 import { createNftStore, type NftStore, type StoreOptions } from './store/store.js';
-import { type Tables, tablesOf } from './store/tables.js';
+import { headOf, type Tables, tablesOf } from './store/tables.js';
 
 /** What the writer needs besides the tables. */
-export type WriterOptions = Omit<
-  StoreOptions,
-  'database' | 'target' | 'onWritten' | 'onDetails' | 'onRecovered' | 'onUnwind' | 'onRepairs'
->;
+export type WriterOptions = Omit<StoreOptions, 'database' | 'target' | 'head'>;
 
 /** The NFTs in one database: the same service can have two of them side by side. */
 export interface NftIndex {
@@ -21,6 +18,8 @@ export interface NftIndex {
   readonly tables: Tables;
   readonly head: Head;
   readonly reader: Reader;
+  /** Takes over how far another process has written it. */
+  readonly look: () => Promise<void>;
   /**
    * Opens it for writing; the head then moves with what is written.
    *
@@ -32,32 +31,25 @@ export interface NftIndex {
 /** Opens the NFTs of a target as far as they are; its tables must have been migrated. */
 export async function openNftIndex(database: Database, target: Target): Promise<NftIndex> {
   const index = createNftIndex(database, target);
-  await lookOf(database, index.tables, index.head)();
+  await index.look();
   return index;
 }
 
 /** The same before anybody has looked at the tables. */
 export function createNftIndex(database: Database, target: Target, page = defaultPage): NftIndex {
   const [tables, head] = [tablesOf(target), createHead()];
+  let known = 0;
   return {
     database,
     tables,
     head,
     reader: { database, tables, head, shown: createShownMemory(), page },
+    look: lookOf(database, headOf(tables), head, ({ details }) => {
+      // More was learnt of collections and tokens that are shown already.
+      if (details !== known) head.learn();
+      known = details;
+    }),
     openStore: (options, writer = soleWriter(database)) =>
-      createNftStore({
-        ...options,
-        database: writer,
-        target,
-        onWritten: (cursor) => head.advance(cursor),
-        onDetails: () => head.learn(),
-        onRecovered: (cursor) => {
-          // A write can have succeeded although it seemed to fail, and the other way round.
-          const { height, hash } = head.position;
-          if (cursor.height !== height || cursor.hash !== hash) head.cutTo(cursor);
-        },
-        onUnwind: (cursor) => head.cutTo(cursor),
-        onRepairs: head.takeRepairs,
-      }),
+      createNftStore({ ...options, database: writer, target, head }),
   };
 }

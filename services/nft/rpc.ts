@@ -3,15 +3,16 @@ import { notFound, RpcError } from '../common/errors.js';
 import type { PageRequest } from '../common/gen/indexer/common/v1/common.js';
 import { type NftServiceServer, NftServiceService } from '../common/gen/indexer/nft/v1/nft.js';
 import { ofOneChain, whenWhole } from '../common/one-chain.js';
-import { checkPage } from '../common/page/check.js';
+import { checkAddress, checkPage } from '../common/page/check.js';
 import { jsonBytes, readFitting } from '../common/page/fit.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
 import {
   countLimits,
-  type HandlerEnvironment,
+  type ReaderEnvironment,
   type ServedService,
   streaming,
   unary,
+  watchHead,
 } from '../common/rpc/server.js';
 import { isRepairing } from '../common/writer/head-table.js';
 import { countJobs, readAsks } from './enrich/queue.js';
@@ -27,22 +28,16 @@ import { readOwner, streamAccountTokens, streamChanges, streamCollectionTokens }
 import { type Reader, type Reading, startReading } from './read/reader.js';
 import { listTokensByAccount, listTokensByCollection } from './read/token-lists.js';
 import { listTokenTxs } from './read/token-txs.js';
-import { checkAddress, checkOptionalAddress, checkOrder } from './requests.js';
+import { checkOptionalAddress, checkOrder } from './requests.js';
 import type { Shower } from './show.js';
 import { readAsked } from './store/details.js';
 import { endOf, heightOf } from './store/place.js';
 import { tokenIdOf, tokenKey } from './token-key.js';
 
-export interface NftRpcOptions extends HandlerEnvironment {
-  /** What calls are answered from; taken once a call, so that a call sees one state of the tables. */
-  readonly reader: () => Reader;
+export interface NftRpcOptions extends ReaderEnvironment<Reader> {
   readonly show: Shower;
-  /** Prefix of bech32 accounts. */
-  readonly account_prefix: string;
   /** Asks again for what was given up, and says for how many; undefined where nothing is indexed. */
   readonly retryDetails: ((collection: string) => Promise<number>) | undefined;
-  /** Ends the streams when the service stops, so that nobody waits for them. */
-  readonly stopping: AbortSignal;
 }
 
 /** The handlers of indexer.nft.v1.NftService. */
@@ -115,15 +110,7 @@ function headHandlers(options: NftRpcOptions): Pick<NftServiceServer, 'getStatus
         hash: head.position.hash,
       };
     }),
-    watchHead: streaming(options, async function* (_, { signal }) {
-      const ended = AbortSignal.any([signal, options.stopping]);
-      while (!ended.aborted) {
-        const { head } = options.reader();
-        const rung = head.bell.count;
-        yield { height: head.position.height, revision: head.revision };
-        await head.bell.heard(rung, ended);
-      }
-    }),
+    watchHead: watchHead(options, ({ position: { height }, revision }) => ({ height, revision })),
   };
 }
 

@@ -1,16 +1,6 @@
 import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
 import { consumerSettings } from '../common/consumer-settings.js';
-import { proxySettings } from '../common/http-proxy.js';
-import {
-  chainSettings,
-  logSettings,
-  nodeSettings,
-  programSettings,
-  reindexSettings,
-  requestSettings,
-  serverSettings,
-  tableSettings,
-} from '../common/settings.js';
+import { nodeSettings, programSettings } from '../common/settings.js';
 
 /** What only the richlist service is told. */
 export const richlistOwnSettings = {
@@ -37,14 +27,7 @@ export const richlistOwnSettings = {
 } satisfies Settings;
 
 /** Every setting of the richlist service. */
-export const richlistSettings = {
-  ...logSettings,
-  ...tableSettings,
-  ...chainSettings,
-  ...serverSettings,
-  ...requestSettings,
-  ...richlistOwnSettings,
-  ...reindexSettings,
+export const richlistSettings = consumerSettings(7004, richlistOwnSettings, {
   REST_URL: {
     ...nodeSettings.REST_URL,
     doc: 'Cosmos REST URLs, separated by commas: asked for the balances before the first block, and for the denoms of tokens.',
@@ -53,11 +36,7 @@ export const richlistSettings = {
     ...nodeSettings.JSON_RPC_URL,
     doc: 'EVM JSON-RPC URLs, separated by commas: balances are compared with what they say.',
   },
-  NODE_TIMEOUT_MS: nodeSettings.NODE_TIMEOUT_MS,
-  NODE_ANSWER_MB: nodeSettings.NODE_ANSWER_MB,
-  ...proxySettings,
-  ...consumerSettings(7004),
-} satisfies Settings;
+});
 
 /** Those, and what only a process of its own is told. */
 export const richlistProgramSettings = { ...richlistSettings, ...programSettings };

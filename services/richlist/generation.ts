@@ -1,32 +1,28 @@
-import { join } from 'node:path';
-import { readMigrations } from '../common/clickhouse/migrate.js';
-import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
-import { packageRoot } from '../common/paths.js';
+import { type ConsumerTables, rebuildable, type TablesOptions } from '../common/consumer-service.js';
+import { decodeAndTell } from '../common/decode-blocks.js';
+import { createBlockFollower, nameOf } from '../common/follow-blocks.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
-import { onlyInUse } from '../common/writer-health.js';
+import { callRpc } from '../common/rpc/client.js';
+import type { ComparedPart } from '../common/writer/views.js';
 import type { RichlistConfig } from './config.js';
-import { ingest } from './ingest/ingest.js';
+import { decodeBlock } from './decode/block.js';
 import { createNaming } from './ingest/names.js';
+import { reconcile } from './ingest/reconcile.js';
 import { writerOptions } from './ingest/writer.js';
 import { createRichlistIndex } from './open.js';
-import { lookOf } from './read/look.js';
 import type { Reader } from './read/reader.js';
 
 /** Everything that is opened on one generation of the richlist service's tables. */
 export type RichlistTables = ConsumerTables<Reader>;
 
 /** The richlist service as one whose tables can be rebuilt. */
-export function rebuildableRichlist(
+export const rebuildableRichlist = (
   options: TablesOptions<RichlistConfig>,
-): RebuildableService<RichlistTables> {
-  const { config } = options;
-  return {
-    name: 'richlist',
-    base: { database: `${config.CLICKHOUSE_DATABASE}_richlist`, cluster: config.CLICKHOUSE_CLUSTER },
-    migrations: readMigrations(join(packageRoot, 'services/richlist/schema')),
-    open: (opened) => openRichlistTables(options, opened),
-  };
-}
+): RebuildableService<RichlistTables> =>
+  rebuildable('richlist', options.config, (opened) => openRichlistTables(options, opened));
+
+/** There is nothing to compare where nothing is ever written. */
+async function* noViews(): AsyncGenerator<ComparedPart, void, undefined> {}
 
 function openRichlistTables(
   options: TablesOptions<RichlistConfig>,
@@ -35,8 +31,7 @@ function openRichlistTables(
   const { config, blocks, rest, jsonRpc, log, metrics } = options;
   const { target, database, writer, isInUse, signal } = opened;
   const index = createRichlistIndex(database, target);
-  const { tables, head } = index;
-  const look = lookOf(database, tables, head);
+  const { tables, head, look } = index;
   const earlier = () => (isInUse() ? undefined : { ...opened.inUse().reader, database: writer });
   let [seeding, rebuilding] = ['', ''];
   const onSeeding = (progress: string): void => {
@@ -51,38 +46,33 @@ function openRichlistTables(
     },
     writer,
   );
-  let hindrance = 'the block service has not answered yet';
-  const follow = (): Promise<void> =>
-    ingest({
-      name: () => (isInUse() ? 'richlist' : 'richlist_rebuild'),
-      database: writer,
-      ...{ config, blocks, store, tables, jsonRpc, log, metrics, signal },
-      health: onlyInUse(options.health, isInUse),
-      nameTokens: createNaming({
-        ...{ rest, log, metrics, signal },
-        ...{ patience_ms: config.NODE_TIMEOUT_MS * 3, pause_ms: 0 },
+  const { ingest, hindrance } = createBlockFollower({
+    ...options,
+    ...{ name: nameOf('richlist', isInUse), isInUse, signal, store },
+    decode: decodeAndTell(decodeBlock, {
+      ...{ service: 'richlist', kind: 'log', log, metrics },
+      message: 'a Transfer log or a part of a block could not be read',
+    }),
+    beside: (health) =>
+      reconcile({
+        ...{ config, store, database: writer, tables, jsonRpc, log, metrics, health, signal },
+        // It has more patience than the blocks have.
+        nameTokens: createNaming({
+          ...{ rest, log, metrics, signal },
+          ...{ patience_ms: config.NODE_TIMEOUT_MS * 3, pause_ms: 0 },
+        }),
+        headHeight: async () =>
+          (await callRpc(blocks.getStatus.bind(blocks), {}, { deadline: Date.now() + 5_000, signal })).height,
       }),
-      onHindrance: (reason) => {
-        hindrance = reason;
-      },
-    });
+  });
+  // On other rollups it has nothing to do but to say so.
+  const isEvm = config.VM_TYPE === 'evm';
   return {
     reader: config.ROLE === 'serve' ? { ...index.reader, look } : index.reader,
-    // On other rollups it has nothing to do but to say so.
-    hindrance: () => (config.VM_TYPE === 'evm' ? hindrance || seeding || rebuilding : ''),
-    get tip() {
-      const { height, hash } = head.position;
-      return { height, hash, tracks: {} };
-    },
-    get revision() {
-      return head.revision;
-    },
-    reviseAbove: (revision) => head.reviseAbove(revision),
-    ring: () => head.bell.ring(),
-    look,
-    ingest: () => (config.VM_TYPE === 'evm' ? follow() : Promise.resolve()),
-    hold: (work) => store.hold(work),
-    compareViews: () => store.compareViews(),
-    hashes: (from, to) => store.hashes(from, to),
+    ...{ head, look },
+    store: isEvm ? store : { hold: store.hold, hashes: store.hashes, compareViews: noViews },
+    hindrance: () => (isEvm ? hindrance() || seeding || rebuilding : ''),
+    tracks: () => ({}),
+    ingest: () => (isEvm ? ingest() : Promise.resolve()),
   };
 }

@@ -1,19 +1,19 @@
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
-import { parseAccount } from '../common/chain/address.js';
 import { invalidArgument, unimplemented } from '../common/errors.js';
 import {
   type RichlistServiceServer,
   RichlistServiceService,
 } from '../common/gen/indexer/richlist/v1/richlist.js';
 import { ofOneChain } from '../common/one-chain.js';
-import { checkPage } from '../common/page/check.js';
+import { checkAddress, checkPage } from '../common/page/check.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
 import {
   countLimits,
-  type HandlerEnvironment,
+  type ReaderEnvironment,
   type ServedService,
   streaming,
   unary,
+  watchHead,
 } from '../common/rpc/server.js';
 import { findToken } from './read/denoms.js';
 import { balanceAt, changesBetween, holdersAt, momentOf } from './read/history.js';
@@ -21,14 +21,8 @@ import { listHolders } from './read/holders.js';
 import type { Reader } from './read/reader.js';
 import { servedHeight } from './store/cursor.js';
 
-export interface RichlistRpcOptions extends HandlerEnvironment {
-  /** What calls are answered from; taken once a call, so that a call sees one state of the tables. */
-  readonly reader: () => Reader;
+export interface RichlistRpcOptions extends ReaderEnvironment<Reader> {
   readonly vm_type: string;
-  /** Prefix of bech32 accounts. */
-  readonly account_prefix: string;
-  /** Ends the streams when the service stops, so that nobody waits for them. */
-  readonly stopping: AbortSignal;
 }
 
 /** The handlers of indexer.richlist.v1.RichlistService. */
@@ -58,15 +52,7 @@ function headHandlers(options: RichlistRpcOptions): Pick<RichlistServiceServer, 
       const [first_height, hash] = height === 0 ? [0, ''] : [head.position.seed_height, head.position.hash];
       return { rich_list_height: height, first_height, hash };
     }),
-    watchHead: streaming(options, async function* (_, { signal }) {
-      const ended = AbortSignal.any([signal, options.stopping]);
-      while (!ended.aborted) {
-        const { head } = options.reader();
-        const rung = head.bell.count;
-        yield { height: servedHeight(head.position), revision: head.revision };
-        await head.bell.heard(rung, ended);
-      }
-    }),
+    watchHead: watchHead(options, ({ position, revision }) => ({ height: servedHeight(position), revision })),
   };
 }
 
@@ -103,11 +89,7 @@ function historyHandlers(
   return {
     getBalance: unary(options, async ({ denom, account, height }, call) => {
       requireEvm(options);
-      const key = parseAccount(account, account_prefix);
-      if (key === undefined)
-        throw invalidArgument(
-          `account ${JSON.stringify(account.slice(0, 100))} is neither bech32 with the prefix ${account_prefix} nor 0x and hex digits`,
-        );
+      const key = checkAddress('account', account, account_prefix);
       return ofOneChain(options.reader, async (reader) => {
         const token = await findToken(reader, denom, forward(call));
         return balanceAt(reader, token, key, momentOf(reader, height, height), forward(call));

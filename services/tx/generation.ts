@@ -1,20 +1,18 @@
-import { join } from 'node:path';
-import { readMigrations } from '../common/clickhouse/migrate.js';
-import type { ConsumerTables, TablesOptions } from '../common/consumer-service.js';
+import { type ConsumerTables, rebuildable, type TablesOptions } from '../common/consumer-service.js';
+import { createBlockFollower, nameOf } from '../common/follow-blocks.js';
+import { lookOf } from '../common/look.js';
 import { pageBoundOf } from '../common/page/fit.js';
-import { packageRoot } from '../common/paths.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
-import { onlyInUse } from '../common/writer-health.js';
 import type { TxConfig } from './config.js';
-import { ingest } from './ingest/ingest.js';
+import { decodeBlock } from './decode/block.js';
+import type { DecodedBlock } from './decode/types.js';
 import { askEarlierFirst, resolveStoresFrom } from './ingest/stores.js';
-import { createHead } from './read/head.js';
-import { lookOf } from './read/look.js';
-import { createReader, type Reader } from './read/reader.js';
-import { takeOver, takeOverRecovered } from './read/take-over.js';
+import { followTraces } from './ingest/traces.js';
+import { createReader, type Reader, takeOver } from './read/reader.js';
+import { createHead } from './store/cursor.js';
 import { type ResolveStores, readOwners } from './store/owners.js';
 import { createTxStore } from './store/store.js';
-import { tablesOf } from './store/tables.js';
+import { headOf, tablesOf } from './store/tables.js';
 
 /** Everything that is opened on one generation of the tx service's tables. */
 export type TxTables = ConsumerTables<Reader>;
@@ -23,21 +21,14 @@ export type TxTables = ConsumerTables<Reader>;
 const [atOnceEmbedded, atOnceServer] = [1, 4];
 
 /** The tx service as one whose tables can be rebuilt. */
-export function rebuildableTx(options: TablesOptions<TxConfig>): RebuildableService<TxTables> {
-  const { config } = options;
-  return {
-    name: 'tx',
-    base: { database: `${config.CLICKHOUSE_DATABASE}_tx`, cluster: config.CLICKHOUSE_CLUSTER },
-    migrations: readMigrations(join(packageRoot, 'services/tx/schema')),
-    open: (opened) => openTxTables(options, opened),
-  };
-}
+export const rebuildableTx = (options: TablesOptions<TxConfig>): RebuildableService<TxTables> =>
+  rebuildable('tx', options.config, (opened) => openTxTables(options, opened));
 
 function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTables>): TxTables {
-  const { config, blocks, rest, log, metrics, health } = options;
+  const { config, blocks, rest, log, metrics } = options;
   const { target, database, writer, isInUse, signal } = opened;
-  const [tables, head] = [tablesOf(target), createHead()];
-  const look = lookOf(database, tables, head);
+  const [tables, head, name] = [tablesOf(target), createHead(), nameOf('tx', isInUse)];
+  const look = lookOf(database, headOf(tables), head);
   const reader = createReader({
     database,
     tables,
@@ -56,48 +47,39 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
   const store = createTxStore({
     database: writer,
     target,
+    head,
     log,
     fault: options.fault,
     resolveStores: askEarlierFirst(
       earlier,
       rest.urls.length === 0 ? undefined : resolveStoresFrom(rest, signal),
     ),
-    onWritten: (written) => takeOver(reader, head, written),
-    onRecovered: (position) => takeOverRecovered(head, position),
-    onUnwind: (position) => head.cutTo(position),
-    onRepairs: head.takeRepairs,
+    onWritten: (written) => takeOver(reader, written),
   });
-  let hindrance = 'the block service has not answered yet';
+  const [vm, account_prefix] = [config.VM_TYPE, config.ACCOUNT_ADDRESS_PREFIX];
+  const follower = createBlockFollower({
+    ...options,
+    ...{ name, isInUse, signal, store },
+    decode(block, material) {
+      const decoded = decodeBlock(block, material, { vm, account_prefix });
+      if (decoded.problems.length > 0) {
+        metrics.problems.inc({ service: name(), kind: 'decode' }, decoded.problems.length);
+        log.warn({ height: block.height, problems: decoded.problems }, 'parts of a block could not be read');
+      }
+      return decoded;
+    },
+    onWritten: (written: readonly DecodedBlock[]) =>
+      metrics.txs.inc(
+        { service: name() },
+        written.reduce((sum, { txs }) => sum + txs.length, 0),
+      ),
+    beside: async (health) => {
+      if (vm === 'evm') await followTraces({ name, blocks, store, head, log, metrics, health, signal });
+    },
+  });
   return {
-    reader,
-    hindrance: () => hindrance,
-    get tip() {
-      const { height, hash, internal_height } = head.position;
-      return { height, hash, tracks: { internal_txs: internal_height } };
-    },
-    get revision() {
-      return head.revision;
-    },
-    reviseAbove: (revision) => head.reviseAbove(revision),
-    ring: () => head.bell.ring(),
-    look,
-    ingest: () =>
-      ingest({
-        config,
-        name: () => (isInUse() ? 'tx' : 'tx_rebuild'),
-        blocks,
-        store,
-        head,
-        log,
-        metrics,
-        health: onlyInUse(health, isInUse),
-        signal,
-        onHindrance: (reason) => {
-          hindrance = reason;
-        },
-      }),
-    hold: (work) => store.hold(work),
-    compareViews: () => store.compareViews(),
-    hashes: (from, to) => store.hashes(from, to),
+    ...{ reader, head, store, look },
+    ...follower,
+    tracks: () => ({ internal_txs: head.position.internal_height }),
   };
 }

@@ -1,13 +1,11 @@
-import { type AccountKey, parseAccount } from '../common/chain/address.js';
 import { invalidArgument } from '../common/errors.js';
-
-const shown = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}...` : text);
+import { quoted } from '../common/page/check.js';
 
 /** A hash as 64 lower-case hex digits. @throws RpcError INVALID_ARGUMENT when it is none. */
 export function checkHash(tx_hash: string): string {
   const digits = /^(?:0x)?([0-9a-f]{64})$/.exec(tx_hash.toLowerCase())?.[1];
   if (digits === undefined)
-    throw invalidArgument(`tx_hash ${shown(tx_hash)} is not 64 hex digits, with or without 0x`);
+    throw invalidArgument(`tx_hash ${quoted(tx_hash)} is not 64 hex digits, with or without 0x`);
   return digits;
 }
 
@@ -19,16 +17,6 @@ export function checkHashes(tx_hashes: readonly string[]): string[] {
   if (tx_hashes.length > mostHashes)
     throw invalidArgument(`at most ${mostHashes} hashes can be asked for at once`);
   return tx_hashes.map(checkHash);
-}
-
-/** The key of an account. @throws RpcError INVALID_ARGUMENT when it is none. */
-export function checkAccount(account: string, prefix: string): AccountKey {
-  const key = parseAccount(account, prefix);
-  if (key === undefined)
-    throw invalidArgument(
-      `account ${shown(account)} is neither bech32 with the prefix ${prefix} nor 0x and hex digits`,
-    );
-  return key;
 }
 
 /** Distinct message types without the leading slash, sorted; empty means no filter. */

@@ -1,21 +1,28 @@
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import { invalidArgument, notFound, unimplemented } from '../common/errors.js';
-import { type TxServiceServer, TxServiceService } from '../common/gen/indexer/tx/v1/tx.js';
+import {
+  type ListEvmTxsByAccountRequest,
+  type ListEvmTxsByHeightRequest,
+  type ListEvmTxsRequest,
+  type TxServiceServer,
+  TxServiceService,
+} from '../common/gen/indexer/tx/v1/tx.js';
 import { ofOneChain } from '../common/one-chain.js';
-import { checkPage } from '../common/page/check.js';
+import { checkAddress, checkPage } from '../common/page/check.js';
 import { forward } from '../common/rpc/context.js';
 import {
   countLimits,
-  type HandlerEnvironment,
+  type ReaderEnvironment,
   type ServedService,
   streaming,
   unary,
+  watchHead,
 } from '../common/rpc/server.js';
 import { activityHandlers } from './activity.js';
 import { listByAccountAndMsgs, listByHeightAndMsgs, listByMsgs } from './read/filtered.js';
-import type { Head } from './read/head.js';
 import { indexed } from './read/indexed.js';
 import {
+  type BodyPage,
   getByHash,
   getByHashes,
   listAll,
@@ -24,16 +31,11 @@ import {
   listInternalByHash,
 } from './read/lists.js';
 import type { Reader } from './read/reader.js';
-import { checkAccount, checkHash, checkHashes, cleanMsgs } from './requests.js';
+import { checkHash, checkHashes, cleanMsgs } from './requests.js';
+import type { Head } from './store/cursor.js';
 
-export interface TxRpcOptions extends HandlerEnvironment {
-  /** What calls are answered from; taken once a call, so that a call sees one state of the tables. */
-  readonly reader: () => Reader;
+export interface TxRpcOptions extends ReaderEnvironment<Reader> {
   readonly vm_type: string;
-  /** Prefix of bech32 accounts. */
-  readonly account_prefix: string;
-  /** Ends the streams when the service stops, so that nobody waits for them. */
-  readonly stopping: AbortSignal;
 }
 
 /** The handlers of indexer.tx.v1.TxService. */
@@ -70,15 +72,7 @@ function headHandlers(options: TxRpcOptions): Pick<TxServiceServer, 'getStatus' 
       const { head } = options.reader();
       return { ...heightsOf(head), hash: head.position.hash };
     }),
-    watchHead: streaming(options, async function* (_, { signal }) {
-      const ended = AbortSignal.any([signal, options.stopping]);
-      while (!ended.aborted) {
-        const { head } = options.reader();
-        const rung = head.bell.count;
-        yield { ...heightsOf(head), revision: head.revision };
-        await head.bell.heard(rung, ended);
-      }
-    }),
+    watchHead: watchHead(options, (head) => ({ ...heightsOf(head), revision: head.revision })),
   };
 }
 
@@ -115,7 +109,7 @@ function txHandlers(
 
     listTxsByAccount: unary(options, async ({ account, is_signer, msgs, pagination }, call) => {
       const [types, page] = [cleanMsgs(msgs), checkPage(pagination)];
-      const key = checkAccount(account, account_prefix);
+      const key = checkAddress('account', account, account_prefix);
       const { bodies, ...rest } = await answerTo(options, (reader) =>
         types.length === 0
           ? listByAccount(reader, 'tx', key, is_signer, page, forward(call))
@@ -141,10 +135,45 @@ function requireEvm({ vm_type }: TxRpcOptions): void {
   if (vm_type !== 'evm') throw unimplemented(`a ${vm_type} rollup has no EVM txs`);
 }
 
+/** The handlers of the lists of a kind that only EVM rollups have. @param shown a page as a message. */
+function evmLists<Message>(
+  options: TxRpcOptions,
+  kind: 'evm_tx' | 'internal_tx',
+  shown: (page: BodyPage) => Message,
+) {
+  const { account_prefix } = options;
+  return {
+    all: unary<ListEvmTxsRequest, Message>(options, async ({ pagination }, call) => {
+      requireEvm(options);
+      const page = checkPage(pagination);
+      return shown(await answerTo(options, (reader) => listAll(reader, kind, page, forward(call))));
+    }),
+    byAccount: unary<ListEvmTxsByAccountRequest, Message>(
+      options,
+      async ({ account, is_signer, pagination }, call) => {
+        requireEvm(options);
+        const [page, key] = [checkPage(pagination), checkAddress('account', account, account_prefix)];
+        return shown(
+          await answerTo(options, (reader) =>
+            listByAccount(reader, kind, key, is_signer, page, forward(call)),
+          ),
+        );
+      },
+    ),
+    byHeight: unary<ListEvmTxsByHeightRequest, Message>(options, async ({ height, pagination }, call) => {
+      requireEvm(options);
+      const page = checkPage(pagination);
+      return shown(
+        await answerTo(options, (reader) => listByHeight(reader, kind, height, page, forward(call))),
+      );
+    }),
+  };
+}
+
 function evmHandlers(
   options: TxRpcOptions,
 ): Pick<TxServiceServer, 'getEvmTx' | 'listEvmTxs' | 'listEvmTxsByAccount' | 'listEvmTxsByHeight'> {
-  const { account_prefix } = options;
+  const lists = evmLists(options, 'evm_tx', ({ bodies, ...rest }) => ({ txs: bodies, ...rest }));
   return {
     getEvmTx: unary(options, async ({ tx_hash }, call) => {
       requireEvm(options);
@@ -153,33 +182,9 @@ function evmHandlers(
       if (found === undefined) throw notFound(`EVM tx ${tx_hash} is not indexed`);
       return { tx: found.body, large: found.large };
     }),
-
-    listEvmTxs: unary(options, async ({ pagination }, call) => {
-      requireEvm(options);
-      const page = checkPage(pagination);
-      const { bodies, ...rest } = await answerTo(options, (reader) =>
-        listAll(reader, 'evm_tx', page, forward(call)),
-      );
-      return { txs: bodies, ...rest };
-    }),
-
-    listEvmTxsByAccount: unary(options, async ({ account, is_signer, pagination }, call) => {
-      requireEvm(options);
-      const [page, key] = [checkPage(pagination), checkAccount(account, account_prefix)];
-      const { bodies, ...rest } = await answerTo(options, (reader) =>
-        listByAccount(reader, 'evm_tx', key, is_signer, page, forward(call)),
-      );
-      return { txs: bodies, ...rest };
-    }),
-
-    listEvmTxsByHeight: unary(options, async ({ height, pagination }, call) => {
-      requireEvm(options);
-      const page = checkPage(pagination);
-      const { bodies, ...rest } = await answerTo(options, (reader) =>
-        listByHeight(reader, 'evm_tx', height, page, forward(call)),
-      );
-      return { txs: bodies, ...rest };
-    }),
+    listEvmTxs: lists.all,
+    listEvmTxsByAccount: lists.byAccount,
+    listEvmTxsByHeight: lists.byHeight,
   };
 }
 
@@ -192,36 +197,12 @@ function internalHandlers(
   | 'listEvmInternalTxsByHeight'
   | 'listEvmInternalTxsByHash'
 > {
-  const { account_prefix } = options;
-  const kind = 'internal_tx';
+  const shown = ({ bodies, ...rest }: BodyPage) => ({ internal_txs: bodies, ...rest });
+  const lists = evmLists(options, 'internal_tx', shown);
   return {
-    listEvmInternalTxs: unary(options, async ({ pagination }, call) => {
-      requireEvm(options);
-      const page = checkPage(pagination);
-      const { bodies, ...rest } = await answerTo(options, (reader) =>
-        listAll(reader, kind, page, forward(call)),
-      );
-      return { internal_txs: bodies, ...rest };
-    }),
-
-    listEvmInternalTxsByAccount: unary(options, async ({ account, is_signer, pagination }, call) => {
-      requireEvm(options);
-      const [page, key] = [checkPage(pagination), checkAccount(account, account_prefix)];
-      const { bodies, ...rest } = await answerTo(options, (reader) =>
-        listByAccount(reader, kind, key, is_signer, page, forward(call)),
-      );
-      return { internal_txs: bodies, ...rest };
-    }),
-
-    listEvmInternalTxsByHeight: unary(options, async ({ height, pagination }, call) => {
-      requireEvm(options);
-      const page = checkPage(pagination);
-      const { bodies, ...rest } = await answerTo(options, (reader) =>
-        listByHeight(reader, kind, height, page, forward(call)),
-      );
-      return { internal_txs: bodies, ...rest };
-    }),
-
+    listEvmInternalTxs: lists.all,
+    listEvmInternalTxsByAccount: lists.byAccount,
+    listEvmInternalTxsByHeight: lists.byHeight,
     listEvmInternalTxsByHash: unary(options, async ({ tx_hash, pagination }, call) => {
       requireEvm(options);
       const [page, hash] = [checkPage(pagination), checkHash(tx_hash)];
@@ -229,8 +210,7 @@ function internalHandlers(
         listInternalByHash(reader, hash, page, forward(call)),
       );
       if (found === undefined) throw notFound(`EVM tx ${tx_hash} is not indexed`);
-      const { bodies, ...rest } = found;
-      return { internal_txs: bodies, ...rest };
+      return shown(found);
     }),
   };
 }

@@ -208,3 +208,94 @@ describe('many pages of what is large, at once', function () {
     }
   });
 });
+
+describe('pages over what contracts and txs have piled up', function () {
+  this.timeout(180_000);
+  const [tokens, versions] = [200, 150];
+  let stack: LargeStack;
+  let run: (sql: string) => Promise<void>;
+  before(async () => {
+    const database = await testDatabase();
+    run = (sql) => database.command(sql, {}, { name: 'fill' });
+    stack = await serveLargeTables(database, {
+      txs: [2_000, 2_000, 2_000],
+      tokens: { count: tokens, uri: 100, name: 10 },
+    });
+    await isServed(stack);
+  });
+  after(() => stack.stop());
+
+  const readWithin = async (path: string, most_mb: number): Promise<Page> => {
+    forgetPeak();
+    const before_mb = peakMemory_mb();
+    const response = await fetch(stack.url + path);
+    const page = (await response.json()) as Page;
+    assert.equal(response.status, 200, JSON.stringify(page).slice(0, 300));
+    const taken = peakMemory_mb() - before_mb;
+    assert.ok(taken < most_mb, `${Math.round(taken)} MiB`);
+    return page;
+  };
+
+  it('of tokens with many uris reads the last one of each alone', async () => {
+    const t = `${stack.prefix}_nft`;
+    for (let version = 2; version <= versions; version++)
+      await run(
+        `INSERT INTO ${t}.token_uris (collection, id_key, uri, is_void, at, version)
+         SELECT collection, id_key, randomPrintableASCII(16000), false, at, ${version} FROM ${t}.token_uris WHERE version = 1`,
+      );
+    await run(`OPTIMIZE TABLE ${t}.token_uris FINAL`);
+    const path = `/indexer/nft/v1/tokens/by_collection/0x${collection}?pagination.limit=${tokens}`;
+    const { tokens: shown } = await readWithin(path, 400);
+    assert.equal(shown?.length, tokens);
+  });
+
+  it('of one token id in many collections reads those of the page alone', async () => {
+    const [t, others] = [`${stack.prefix}_nft`, 20_000];
+    const each = `(SELECT concat(leftPad(toString(number), 8, '0'), repeat('d', 32)) AS address FROM numbers(${others}))`;
+    const key = `(SELECT id_key FROM ${t}.token_lists WHERE list = 'owner' ORDER BY id_key LIMIT 1)`;
+    for (const [list, height] of [
+      ['owner', '0'],
+      ['owner_height', '2 + toUInt64(substring(address, 1, 8))'],
+    ] as const)
+      await run(
+        `INSERT INTO ${t}.token_lists (list, scope, height, id_key, collection, version, is_deleted) SELECT '${list}', '${victim}', ${height}, ${key}, address, 1, 0 FROM ${each}`,
+      );
+    await run(
+      `INSERT INTO ${t}.token_states (collection, id_key, owner, uri, minted_at, height, timestamp, tx_count, at, version, is_deleted) SELECT address, ${key}, '${victim}', randomPrintableASCII(16000), 1, 2 + toUInt64(substring(address, 1, 8)), '', 0, 1, 1, 0 FROM ${each} SETTINGS max_block_size = 512`,
+    );
+    await run(
+      `INSERT INTO ${t}.token_counts (account, collection, token_count, version, is_deleted) SELECT '${victim}', address, 1, 1, 0 FROM ${each}`,
+    );
+    await run(
+      `INSERT INTO ${t}.shown_collections (collection, born_at, creator, name, timestamp, version, is_deleted) SELECT address, 1, '${victim}', 'x', '', 1, 0 FROM ${each}`,
+    );
+    const path = `/indexer/nft/v1/tokens/by_account/0x${victim}?token_id=1&pagination.limit=2`;
+    for (const order of ['height', 'token_id']) {
+      const page = await readWithin(`${path}&order_by=${order}`, 300);
+      assert.equal(page.tokens?.length, 2);
+      assert.equal(page.pagination.total, String(others + 1));
+      const next = await readWithin(
+        `${path}&order_by=${order}&pagination.key=${page.pagination.next_key}`,
+        300,
+      );
+      assert.equal(next.tokens?.length, 2);
+      assert.notDeepEqual(next.tokens, page.tokens);
+    }
+  });
+
+  it('of message types that come in any combination goes by their names', async () => {
+    const t = `${stack.prefix}_tx`;
+    const most = 200_000;
+    await run(
+      `INSERT INTO ${t}.msg_sets (msg_set, msgs, first_sequence) SELECT number + 2, arrayConcat(['a.b.MsgC'], arrayMap(bit -> concat('a.b.Msg', toString(bit)), bitPositionsToArray(number + 1))), 1 FROM numbers(${most})`,
+    );
+    for (const path of [
+      '/indexer/tx/v1/txs',
+      '/indexer/tx/v1/txs/by_height/1',
+      `/indexer/tx/v1/txs/by_account/0x${victim}`,
+    ]) {
+      const { txs } = await readWithin(`${path}?msgs=a.b.MsgC&again=1`, 300);
+      assert.equal(txs?.length, 3, path);
+    }
+  });
+});

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { QueryTimeout } from '../../services/common/clickhouse/database.js';
+import { QueryTimeout, QueryTooLarge } from '../../services/common/clickhouse/database.js';
 import { openEmbedded } from '../../services/common/clickhouse/embedded.js';
 import { tsvField } from '../../services/common/clickhouse/lines.js';
 import { lostParts, watchLostParts } from '../../services/common/clickhouse/lost-parts.js';
@@ -101,6 +101,22 @@ describe('the embedded engine', () => {
       }
       await database.command(`DROP DATABASE ${prefix}`, {}, options);
     });
+
+  it('ends a query that takes more memory than it may, and goes on with others', async () => {
+    const database = await testDatabase();
+    const memory_bytes = 20 * 1024 * 1024;
+    const gathered = (rows: number) =>
+      database.rows(
+        `SELECT length(groupArray(repeat('x', 1000) || toString(number))) AS n FROM numbers(${rows})`,
+        {},
+        { name: 'gathered', memory_bytes },
+      );
+    await assert.rejects(gathered(500_000), (error) => {
+      assert.ok(error instanceof QueryTooLarge);
+      return /^gathered takes more memory than QUERY_MEMORY_MB allows$/.test(error.message);
+    });
+    assert.deepEqual(await gathered(100), [{ n: 100 }]);
+  });
 
   it('tells a deadline from other failures', async () => {
     const database = await testDatabase();

@@ -49,6 +49,7 @@ describe('the fence of writers', function () {
     readonly fence: Fence;
     readonly write: (height: number, text?: string) => Promise<void>;
     readonly confirm: () => Promise<void>;
+    readonly fill: (select: string) => Promise<void>;
     readonly removeAbove: (height: number) => Promise<void>;
     readonly lost: () => number;
   }
@@ -88,6 +89,7 @@ describe('the fence of writers', function () {
       fence,
       write: (height, text = '') => fenced.insert(table, JSON.stringify({ height, text }), options),
       confirm: () => fenced.confirm(),
+      fill: (select) => fenced.insertSelect(table, ['height', 'text'], select, {}, options),
       removeAbove: (height) => fenced.remove(table, 'height > {height:UInt64}', { height }, options),
       lost: () => lost,
     };
@@ -278,6 +280,25 @@ describe('the fence of writers', function () {
       assert.equal(await next.fence.acquire(AbortSignal.timeout(5_000)), true);
       await next.fence.release();
     }
+  });
+
+  it('ends an insert of a query that takes longer than a successor waits', async () => {
+    const one = writer();
+    await one.fence.acquire(never);
+    await one.fill("SELECT 1 AS height, 'soon' AS text");
+    const began = performance.now();
+    await assert.rejects(
+      one.fill(
+        "SELECT number + 2 + sleepEachRow(0.05) AS height, 'late' AS text FROM numbers(50) SETTINGS max_block_size = 1",
+      ),
+      /ran out of time/,
+    );
+    assert.ok(performance.now() - began < lease_ms);
+    await one.fence.release();
+    assert.deepEqual(
+      (await rows()).map(({ height }) => height),
+      [1],
+    );
   });
 
   it('gives no effect to statements that reach the server after their writer went on', async () => {

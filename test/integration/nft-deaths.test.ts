@@ -7,6 +7,7 @@ import { createWriterHealth } from '../../services/common/writer-health.js';
 import type { NftBlock, NftEvent } from '../../services/nft/decode/types.js';
 import { followDetails } from '../../services/nft/enrich/follow.js';
 import { answer } from '../../services/nft/enrich/outcome.js';
+import { createRangePlanner } from '../../services/nft/enrich/ranges.js';
 import type { DetailSource } from '../../services/nft/enrich/source.js';
 import { defaultTextLimits } from '../../services/nft/text-limits.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
@@ -43,7 +44,7 @@ async function live(
 ): Promise<Life> {
   const { store, index } = await openNft(database, prefix, { vm: 'evm' });
   await store.recover();
-  if (store.cursor.height === 0) await store.writeBlocks([block]);
+  if (store.position.height === 0) await store.writeBlocks([block]);
   const end = new AbortController();
   const asked: string[][] = [];
   const problems: DecodeProblem[] = [];
@@ -65,9 +66,11 @@ async function live(
   const { database: _, tables, head, reader } = index;
   const ended = new Promise<void>((resolve) => end.signal.addEventListener('abort', () => resolve()));
   const metrics = createMetrics();
+  const report = (problem: DecodeProblem): unknown => problems.push(problem);
   const following = followDetails({
+    ranges: createRangePlanner({ database, tables, now: Date.now, refresh_ms: 0, report }),
     ...{ database, tables, head, reader: { ...reader, database }, store, source, attempts: 4, now: Date.now },
-    ...{ limits: defaultTextLimits, report: (problem) => problems.push(problem) },
+    ...{ limits: defaultTextLimits, report },
     ...{ log: createLog('silent'), metrics, signal: end.signal },
     health: createWriterHealth({
       service: 'nft',

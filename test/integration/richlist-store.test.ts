@@ -6,7 +6,6 @@ import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import type { Deltas } from '../../services/richlist/decode/transfers.js';
 import { findToken } from '../../services/richlist/read/denoms.js';
 import { listHolders } from '../../services/richlist/read/holders.js';
-import { lookOf } from '../../services/richlist/read/look.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { openTestRichlist, type TestRichlist } from '../support/richlist-tables.js';
 
@@ -188,7 +187,7 @@ describe('the tables of the rich list', function () {
     const writer = await openTestRichlist(database, prefix);
     await writer.store.recover();
     const reader = await openTestRichlist(database, prefix);
-    const look = (): Promise<void> => lookOf(database, reader.index.tables, reader.index.head)();
+    const look = (): Promise<void> => reader.index.look();
     await writer.store.writeBlocks([block(1, []), block(2, [[early, 1]])]);
     assert.deepEqual(await totals(reader, early), ['0', 0]);
     await look();

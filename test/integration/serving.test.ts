@@ -7,12 +7,10 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
 import { serveRpc } from '../../services/common/rpc/server.js';
-import { lookOf as lookAtNfts } from '../../services/nft/read/look.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import { listTokensByCollection } from '../../services/nft/read/token-lists.js';
 import { balanceAt, changesBetween, holdersAt, momentOf } from '../../services/richlist/read/history.js';
 import { listHolders } from '../../services/richlist/read/holders.js';
-import { lookOf as lookAtRichlist } from '../../services/richlist/read/look.js';
 import { richlistService } from '../../services/richlist/rpc.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { modelOf, randomNfts } from '../support/nft-model.js';
@@ -55,7 +53,7 @@ describe('a process that only serves', function () {
 
   it('follows the rich list of another one, and answers about the past of one chain only', async () => {
     const { blocks, store, index } = await richlistOf(31, 30, 20);
-    const reader = { ...index.reader, look: lookAtRichlist(database, index.tables, index.head) };
+    const reader = { ...index.reader, look: index.look };
     const token = modelTokens[0] as string;
     const moment = momentOf(reader, 20, 20);
     const before = await all(holdersAt(reader, token, moment, {}));
@@ -97,7 +95,7 @@ describe('a process that only serves', function () {
           return database.rows<T>(sql, params, options);
         },
       };
-      const look = lookAtRichlist(database, index.tables, index.head);
+      const { look } = index;
       const reader = { ...index.reader, database: treacherous, look };
       const service = richlistService({
         ...{ log: createLog('silent'), metrics: createMetrics(), reader: () => reader },
@@ -134,7 +132,7 @@ describe('a process that only serves', function () {
     while (blocks.length < 40) blocks.push(chain.next(blocks.at(-1)));
     await writer.store.writeBlocks(blocks.slice(0, 25));
     const { index } = await openNft(database, prefix);
-    const look = lookAtNfts(database, index.tables, index.head);
+    const { look } = index;
     await look();
 
     /** Every list of a collection here and where they are written. */

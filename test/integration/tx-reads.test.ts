@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { QueryTimeout } from '../../services/common/clickhouse/database.js';
-import { createHead } from '../../services/tx/read/head.js';
+import { lookOf } from '../../services/common/look.js';
 import { getByHash, listAll, listByAccount } from '../../services/tx/read/lists.js';
-import { lookOf } from '../../services/tx/read/look.js';
 import { createReader } from '../../services/tx/read/reader.js';
-import { tablesOf } from '../../services/tx/store/tables.js';
+import { createHead } from '../../services/tx/store/cursor.js';
+import { headOf, tablesOf } from '../../services/tx/store/tables.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { busy, listsOf, type ModelBlock, randomChain } from '../support/tx-model.js';
 import { migrateTx, openTx } from '../support/tx-tables.js';
@@ -90,7 +90,7 @@ describe('reading the tables of the tx service', function () {
     });
     for (let round = 0; round < 6; round++) {
       await store.writeBlocks(more(2));
-      await lookOf(database, tables, head)();
+      await lookOf(database, headOf(tables), head)();
       for (const some of [reader, other]) {
         const { bodies, pagination } = await listByAccount(some, 'tx', busy, false, page, {});
         assert.deepEqual(bodies.map(String), ofBusy().slice(0, 10));
@@ -101,7 +101,7 @@ describe('reading the tables of the tx service', function () {
     await store.unwind(8);
     blocks = blocks.slice(0, 8);
     await store.writeBlocks(more(5));
-    await lookOf(database, tables, head)();
+    await lookOf(database, headOf(tables), head)();
     assert.notEqual(head.revision, before, 'a rollback shows, although the height is higher again');
     for (const some of [reader, other]) {
       const { bodies } = await listByAccount(some, 'tx', busy, false, page, {});

@@ -7,6 +7,7 @@ import { packageRoot } from '../../services/common/paths.js';
 import type { FencedDatabase } from '../../services/common/writer/fence.js';
 import { answer, refused } from '../../services/nft/enrich/outcome.js';
 import { readAsks, readDueJobs } from '../../services/nft/enrich/queue.js';
+import { createRangePlanner } from '../../services/nft/enrich/ranges.js';
 import type { DetailSource } from '../../services/nft/enrich/source.js';
 import { type Task, workOff } from '../../services/nft/enrich/work.js';
 import { type NftIndex, openNftIndex } from '../../services/nft/index.js';
@@ -71,9 +72,10 @@ export async function openNft(
   const signal = new AbortController().signal;
   const work = async (source: DetailSource, tasks: readonly Task[], areJobs: boolean, asked: number) => {
     const reading = startReading(index.reader, {});
-    const common = { database, tables, source, signal, attempts: 1, now: () => 1, ...keeping };
+    const ranges = createRangePlanner({ database, tables, now: () => 0, refresh_ms: 0, report: () => {} });
+    const common = { database, tables, source, ranges, signal, attempts: 1, now: () => 1, ...keeping };
     const { details } = await workOff(common, tasks, areJobs, reading);
-    await store.writeDetails({ ...details, asked }, store.generation);
+    await store.writeDetails({ ...details, asked }, store.revision);
   };
   return {
     index,

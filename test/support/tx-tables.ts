@@ -5,9 +5,8 @@ import type { FaultPoint } from '../../services/common/fault.js';
 import { createLog } from '../../services/common/log.js';
 import { packageRoot } from '../../services/common/paths.js';
 import { soleWriter } from '../../services/common/writer/fence.js';
-import { createHead, type Head } from '../../services/tx/read/head.js';
-import { createReader, type Reader } from '../../services/tx/read/reader.js';
-import { takeOver, takeOverRecovered } from '../../services/tx/read/take-over.js';
+import { createReader, type Reader, takeOver } from '../../services/tx/read/reader.js';
+import { createHead, type Head } from '../../services/tx/store/cursor.js';
 import type { ResolveStores } from '../../services/tx/store/owners.js';
 import { createTxStore, type TxStore } from '../../services/tx/store/store.js';
 import { tablesOf } from '../../services/tx/store/tables.js';
@@ -54,10 +53,8 @@ export function openTx(database: Database, prefix: string, options: TxTablesOpti
       options.resolveStores ??
       (async (stores) => new Map([...storeOwner].filter(([store]) => stores.includes(store)))),
     endCapacity: options.endCapacity ?? 1_000,
-    onWritten: (written) => takeOver(reader, head, written),
-    onRecovered: (position) => takeOverRecovered(head, position),
-    onUnwind: (position) => head.cutTo(position),
-    onRepairs: head.takeRepairs,
+    head,
+    onWritten: (written) => takeOver(reader, written),
   });
   return { store, reader, head };
 }

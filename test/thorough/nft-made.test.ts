@@ -44,7 +44,7 @@ async function follow(
   const source = await startBlockSource({ vm_type: vm, contentOf: (height) => chain.contentOf(height) });
   const node = await startMadeNode(chain, seed);
   const service = await start({
-    ...{ BLOCK_SERVICE_ADDR: source.address, VM_TYPE: vm, NODE_TIMEOUT_MS: '2000' },
+    ...{ BLOCK_SERVICE_ADDR: source.address, VM_TYPE: vm, NODE_TIMEOUT_MS: '2000', NFT_REFRESH_MS: '0' },
     ...(vm === 'evm' ? { JSON_RPC_URL: node.url } : { REST_URL: node.url }),
   });
   const { client } = service;

@@ -156,7 +156,7 @@ describe('the tables of the nft service', function () {
       fault: () => {
         const { store } = tables;
         const details = { names: [], uris: [], jobs: [] };
-        if (isCutting) begun.push(store.writeDetails(details, store.generation));
+        if (isCutting) begun.push(store.writeDetails(details, store.revision));
       },
     });
     await tables.store.recover();
@@ -169,7 +169,7 @@ describe('the tables of the nft service', function () {
     assert.ok(begun.length > 5);
     assert.ok((await Promise.all(begun)).every((isKept) => !isKept));
     const details = { names: [], uris: [], jobs: [] };
-    assert.equal(await tables.store.writeDetails(details, tables.store.generation), true);
+    assert.equal(await tables.store.writeDetails(details, tables.store.revision), true);
   });
 
   it('find pages far in by offset, also after the list has changed', async () => {

@@ -119,7 +119,7 @@ describe('tables of NFTs of an earlier version', function () {
     );
 
   const checkAll = async (tables: NftTables, to: readonly NftBlock[]): Promise<void> => {
-    const position = { ...tables.store.cursor };
+    const position = { ...tables.store.position };
     const environment = { of: tables.index.tables.of, position, name: 'test', atOnce: 50 };
     assert.deepEqual(await viewDifferences(database, environment, nftViews), []);
     const state = modelOf(to);

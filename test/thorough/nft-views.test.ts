@@ -108,7 +108,7 @@ describe('views of NFTs', function () {
         if (kind === 0) {
           const height = random.integer(blocks.length + 1);
           await tables.store.unwind(height);
-          assert.equal(tables.store.cursor.height, height, 'it goes back no further than it must');
+          assert.equal(tables.store.position.height, height, 'it goes back no further than it must');
         } else if (kind === 1) await tables.learn(sourceOf(random));
         else await tables.store.writeBlocks(more.slice(blocks.length));
       } catch (error) {
@@ -126,9 +126,9 @@ describe('views of NFTs', function () {
         }
       }
       left = Number.POSITIVE_INFINITY;
-      blocks = more.slice(0, tables.store.cursor.height);
-      assert.equal(tables.store.cursor.hash, blocks.at(-1)?.hash ?? '');
-      await checkViews(database, tables.index.tables, tables.store.cursor, nftViews, random).catch(
+      blocks = more.slice(0, tables.store.position.height);
+      assert.equal(tables.store.position.hash, blocks.at(-1)?.hash ?? '');
+      await checkViews(database, tables.index.tables, tables.store.position, nftViews, random).catch(
         (cause: unknown) => {
           throw new Error(`step ${step}, ${kind}: ${String(cause)}`, { cause });
         },
@@ -136,7 +136,7 @@ describe('views of NFTs', function () {
       await onStep(step, tables, blocks);
     }
     await tables.learn(sourceOf(random));
-    await checkViews(database, tables.index.tables, tables.store.cursor, nftViews, random);
+    await checkViews(database, tables.index.tables, tables.store.position, nftViews, random);
     assert.ok(blocks.length > 0);
     return [tables, blocks];
   }

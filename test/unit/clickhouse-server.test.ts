@@ -144,4 +144,26 @@ describe('a ClickHouse server', () => {
     await Promise.all(reads);
     await database.close();
   });
+
+  it('is told how much memory a statement for a call may take, and not for others', async () => {
+    const bounds: (string | null)[] = [];
+    const server = createServer((request, response) => {
+      bounds.push(new URL(request.url ?? '', 'http://x').searchParams.get('max_memory_usage'));
+      request.resume();
+      response.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const database = await openDatabase({
+      ...{ DATA_DIR: '', CLICKHOUSE_USER: '', CLICKHOUSE_PASSWORD: '', CLICKHOUSE_CLUSTER: '' },
+      CLICKHOUSE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      QUERY_MEMORY_MB: 20,
+    });
+    const deadline = Date.now() + 10_000;
+    await database.rows('SELECT 1', {}, { ...options, deadline });
+    await database.rows('SELECT 1', {}, { ...options, deadline, priority: 'write' });
+    await database.rows('SELECT 1', {}, options);
+    assert.deepEqual(bounds, [String(20 * 1024 * 1024), null, null]);
+    await database.close();
+    server.close();
+  });
 });

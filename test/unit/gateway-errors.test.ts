@@ -40,6 +40,13 @@ describe('gateway: errors', () => {
     assert.deepEqual([problem.http, problem.headers], [500, undefined]);
     assert.match(problem.message, /too large.*pagination\.limit/);
   });
+  it('a query that takes too much memory says how to ask for less', () => {
+    const { http, message } = problemOf(
+      new RpcError(status.RESOURCE_EXHAUSTED, 'tx.list takes more memory than QUERY_MEMORY_MB allows'),
+    );
+    assert.equal(http, 503);
+    assert.match(message, /too much memory: ask for fewer items/);
+  });
   for (const thrown of [new Error('secret'), 'secret', undefined, null, { code: 5, message: 'secret' }]) {
     it(`anything else thrown (${thrown}) is an internal error`, () => {
       assert.deepEqual(problemOf(thrown), { http: 500, code: 13, message: 'internal error' });

@@ -89,4 +89,11 @@ describe('what a tx did', () => {
     const body = `{"tx":{"body":{"messages":[${message}]}}}`;
     assert.equal(decodeActivity(body, 1, 0, names).calls.length, 1);
   });
+
+  it('has the calls of an execution of any number of messages', () => {
+    const many = 200_000;
+    const msgs = Array.from({ length: many }, () => ({ '@type': '/cosmos.bank.v1beta1.MsgSend' }));
+    const { calls } = decode([{ '@type': '/cosmos.authz.v1beta1.MsgExec', msgs: [...msgs, call(alice)] }]);
+    assert.equal(calls.length, 1);
+  });
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { createHead } from '../../services/tx/read/head.js';
 import { indexed } from '../../services/tx/read/indexed.js';
-import { nothing } from '../../services/tx/store/cursor.js';
+import { createHead, nothing } from '../../services/tx/store/cursor.js';
 
 const signal = new AbortController().signal;
 

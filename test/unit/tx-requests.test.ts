@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readRowBinary } from '../../services/common/clickhouse/row-binary.js';
-import { checkPage } from '../../services/common/page/check.js';
-import { checkAccount, checkHash, cleanMsgs } from '../../services/tx/requests.js';
+import { checkAddress, checkPage } from '../../services/common/page/check.js';
+import { checkHash, cleanMsgs } from '../../services/tx/requests.js';
 
 const page = { key: '', offset: 0, limit: 10, count_total: true, reverse: true };
 
@@ -24,13 +24,13 @@ describe('requests of the tx service', () => {
   });
 
   it('take accounts as bech32 and as hex', () => {
-    assert.equal(checkAccount('0x1', 'init'), '1'.padStart(40, '0'));
+    assert.equal(checkAddress('account', '0x1', 'init'), '1'.padStart(40, '0'));
     assert.throws(
-      () => checkAccount('init1', 'init'),
+      () => checkAddress('account', 'init1', 'init'),
       /account "init1" is neither bech32 with the prefix init/,
     );
     assert.throws(
-      () => checkAccount('x'.repeat(500), 'init'),
+      () => checkAddress('account', 'x'.repeat(500), 'init'),
       (error: Error) => error.message.length < 250,
     );
   });

@@ -22,8 +22,8 @@ const usage = `weft bench: measures catching up and every route on a generated c
   --seconds N         how long each route is asked (default 3)
   --out FILE          JSON of everything (default bench-results/<time>.json)
   --keep FOLDER       keep the data there, and the node's answers, which another run then need not make again
-  --richlist N        only the rich list of a token with N holders, beside one with a hundredth of them
-  --nft               measure NFT lists of 1,000 and 100,000 tokens instead, without a chain
+  --richlist N        only the rich list of a token with N holders, beside one with 10,000
+  --nft N             only NFT lists of N tokens, beside those of 10,000
 `;
 
 /** Everything that a run gives. */
@@ -47,7 +47,7 @@ export async function runBench(args: string[]): Promise<void> {
       seconds: { type: 'string', default: '3' },
       out: { type: 'string' },
       keep: { type: 'string' },
-      nft: { type: 'boolean', default: false },
+      nft: { type: 'string' },
       richlist: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -56,8 +56,8 @@ export async function runBench(args: string[]): Promise<void> {
     process.stdout.write(usage);
     return;
   }
-  if (values.nft) {
-    await runNftBench();
+  if (values.nft !== undefined) {
+    await runNftBench(positive('nft', values.nft));
     return;
   }
   const folder = values.keep ?? mkdtempSync(join(tmpdir(), 'weft-bench-'));

@@ -32,6 +32,8 @@ export interface StatementOptions extends Call {
   readonly isUrgent?: boolean | undefined;
   /** Told when the statement begins to run: the embedded engine takes one at a time. */
   readonly onTurn?: (() => void) | undefined;
+  /** The statement fails with QueryTooLarge when it takes more bytes of the engine's memory. */
+  readonly memory_bytes?: number | undefined;
   /** The engine stops to read after about so many bytes: the answer may lack rows at its end. */
   readonly stop_after_bytes?: number | undefined;
 }
@@ -80,10 +82,34 @@ export interface Database {
 }
 
 /**
- * ClickHouse's error codes for a query that ran past max_execution_time, and one that takes privileges that the account
- * has not.
+ * The same database, with something done around each of its statements.
+ *
+ * @param around runs a statement, perhaps with other options; its share of the time is by default the one given.
  */
-const [timeoutExceeded, accessDenied] = ['159', '497'];
+export const aroundStatements = (
+  database: Database,
+  around: <T, Options extends StatementOptions>(
+    options: Options,
+    run: (options: Options) => Promise<T>,
+    priority: 'read' | 'write',
+  ) => Promise<T>,
+): Database => ({
+  isExclusive: database.isExclusive,
+  command: (sql, params, options) => around(options, (some) => database.command(sql, params, some), 'read'),
+  rows: <T>(sql: string, params: Params, options: StatementOptions) =>
+    around(options, (some) => database.rows<T>(sql, params, some), 'read'),
+  bytes: (sql, format, params, options) =>
+    around(options, (some) => database.bytes(sql, format, params, some), 'read'),
+  insert: (table, lines, options, format) =>
+    around(options, (some) => database.insert(table, lines, some, format), 'write'),
+  close: () => database.close(),
+});
+
+/**
+ * ClickHouse's error codes for a query that ran past max_execution_time, one that takes more than max_memory_usage, and one
+ * that takes privileges that the account has not.
+ */
+const [timeoutExceeded, memoryExceeded, accessDenied] = ['159', '241', '497'];
 
 /** The code that ClickHouse has given an error, or Node the failure to reach it; undefined without one. */
 export const codeOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code;
@@ -102,13 +128,24 @@ export class QueryTimeout extends Error {
   override name = 'QueryTimeout';
 }
 
+/** The query would take more memory than a call may. */
+export class QueryTooLarge extends Error {
+  override name = 'QueryTooLarge';
+}
+
 /** The error of a statement as those who sent it know it, whatever the engine. */
 export function asKnownError(error: unknown, name: string): unknown {
   const code = codeOf(error);
   if (code === timeoutExceeded) return new QueryTimeout(`${name} ran out of time`, { cause: error });
+  if (code === memoryExceeded)
+    return new QueryTooLarge(`${name} takes more memory than QUERY_MEMORY_MB allows`, { cause: error });
   if (code === accessDenied) return new AccessDenied(`${name}: ${messageOf(error)}`, { cause: error });
   return error;
 }
+
+/** Settings of a query that may take so much memory. */
+export const withinMemory = (bytes: number | undefined): Record<string, string | number> =>
+  bytes === undefined ? {} : { max_memory_usage: String(bytes) };
 
 /** Settings of a query that stops early, read a few rows at a time so that it does not read far beyond. */
 export const stoppingAfter = (bytes: number | undefined): Record<string, string | number> =>

@@ -12,6 +12,7 @@ import {
   type StatementOptions,
   secondsLeft,
   stoppingAfter,
+  withinMemory,
 } from './database.js';
 import { endDespiteStatements, restoreFatalSignals } from './engine-exit.js';
 import { isFolderLocked } from './folder-lock.js';
@@ -58,6 +59,7 @@ export async function openEmbedded(folder: string): Promise<Database> {
       // Written into the SQL: settings given to the client would stay on the session.
       const settings = {
         ...(seconds === undefined ? {} : { max_execution_time: seconds.toFixed(3) }),
+        ...withinMemory(options.memory_bytes),
         ...stoppingAfter(options.stop_after_bytes),
       };
       const list = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`);

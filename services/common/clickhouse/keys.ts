@@ -1,3 +1,5 @@
+import { atMost, chunks } from '../chunk.js';
+
 /**
  * Keys that go into one statement, and their characters. A server takes 128 KiB for the text of a parameter
  * (`http_max_field_value_size`), in which a character can take four bytes, and a quote two.
@@ -24,17 +26,8 @@ export async function inParts<K, R>(
   read: (some: readonly K[]) => Promise<readonly R[]>,
 ): Promise<R[]> {
   const rows: R[] = [];
-  let [some, characters]: [K[], number] = [[], 0];
-  const readSome = async (): Promise<void> => {
-    if (some.length > 0) for (const row of await read(some)) rows.push(row);
-    [some, characters] = [[], 0];
-  };
-  for (const key of keys) {
-    const length = charactersOf(textsOf(key));
-    if (some.length >= keysAtOnce || characters + length > charactersAtOnce) await readSome();
-    some.push(key);
-    characters += length;
-  }
-  await readSome();
+  const characters = { most: charactersAtOnce, of: (key: K) => charactersOf(textsOf(key)) };
+  for (const some of chunks(keys, atMost(keysAtOnce), characters))
+    for (const row of await read(some)) rows.push(row);
   return rows;
 }

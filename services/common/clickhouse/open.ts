@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Metrics } from '../metrics.js';
-import type { Database, StatementOptions } from './database.js';
+import { aroundStatements, type Database, QueryTooLarge, type StatementOptions } from './database.js';
 import { openEmbedded } from './embedded.js';
-import { queued } from './queued.js';
 import { openServer } from './server.js';
+import { createTurns } from './turns.js';
 
 /** Which engine to use, as the configuration says. */
 export interface DatabaseConfig {
@@ -12,6 +12,8 @@ export interface DatabaseConfig {
   readonly CLICKHOUSE_USER: string;
   readonly CLICKHOUSE_PASSWORD: string;
   readonly CLICKHOUSE_CLUSTER: string;
+  /** Undefined in programs that answer no calls about the chain. */
+  readonly QUERY_MEMORY_MB?: number;
 }
 
 /** Statements that a server is sent at the same time: usual ones, and urgent ones besides. */
@@ -19,6 +21,21 @@ const [usualConnections, urgentConnections] = [16, 4];
 
 /** Opens the engine: a server when CLICKHOUSE_URL is set, else the embedded one in DATA_DIR. */
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {
+  return bounded(await openEngine(config), config.QUERY_MEMORY_MB);
+}
+
+/** A database whose statements for calls may take so much memory: whoever calls has a deadline. */
+function bounded(database: Database, most_mb: number | undefined): Database {
+  if (most_mb === undefined) return database;
+  const memory_bytes = most_mb * 1024 * 1024;
+  return aroundStatements(database, (options, run) =>
+    run(
+      options.deadline === undefined || options.priority === 'write' ? options : { ...options, memory_bytes },
+    ),
+  );
+}
+
+async function openEngine(config: DatabaseConfig): Promise<Database> {
   if (config.CLICKHOUSE_URL === '') return openEmbedded(join(config.DATA_DIR, 'clickhouse'));
   const connect = (connections: number): Database => {
     const server = openServer({
@@ -31,6 +48,21 @@ export async function openDatabase(config: DatabaseConfig): Promise<Database> {
     return queued(server, connections);
   };
   return split(connect(usualConnections), connect(urgentConnections));
+}
+
+/**
+ * A database whose statements take turns, a few at a time: clients by turns, and without those whose callers have left.
+ *
+ * @param atOnce how many statements it takes at the same time.
+ */
+function queued(database: Database, atOnce: number): Database {
+  const turns = createTurns(undefined, atOnce);
+  return aroundStatements(database, (options, run, priority) =>
+    turns.take({ ...options, priority: options.priority ?? priority }, () => {
+      options.onTurn?.();
+      return run(options);
+    }),
+  );
 }
 
 /** One database over two ways to it, of which the second is for urgent statements alone. */
@@ -51,26 +83,17 @@ function split(usual: Database, urgent: Database): Database {
 
 /** The same database, with its statements timed and counted as those of a service. Closing stays with the owner. */
 export function measured(database: Database, service: string, metrics: Metrics): Database {
-  const timed = async <T>(options: StatementOptions, work: () => Promise<T>): Promise<T> => {
+  const timed = aroundStatements(database, async (options, run) => {
     const end = metrics.querySeconds.startTimer({ service, statement: options.name });
     try {
-      return await work();
+      return await run(options);
     } catch (error) {
       metrics.queryErrors.inc({ service, statement: options.name });
+      if (error instanceof QueryTooLarge) metrics.limits.inc({ service, limit: 'QUERY_MEMORY_MB' });
       throw error;
     } finally {
       end();
     }
-  };
-  return {
-    isExclusive: database.isExclusive,
-    command: (sql, params, options) => timed(options, () => database.command(sql, params, options)),
-    rows: <T>(sql: string, params: Readonly<Record<string, unknown>>, options: StatementOptions) =>
-      timed(options, () => database.rows<T>(sql, params, options)),
-    bytes: (sql, format, params, options) =>
-      timed(options, () => database.bytes(sql, format, params, options)),
-    insert: (table, lines, options, format) =>
-      timed(options, () => database.insert(table, lines, options, format)),
-    close: async () => {},
-  };
+  });
+  return { ...timed, close: async () => {} };
 }

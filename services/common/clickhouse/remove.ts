@@ -9,24 +9,6 @@ export interface RemoveOptions<Name extends string> {
   /** The name of the statements. */
   readonly name: string;
   readonly fault: FaultPoint;
-  /** Told before rows of a table are removed, unless there are none. */
-  readonly onRemove?: ((table: Name) => Promise<void>) | undefined;
-}
-
-/**
- * Removes the rows of a table that fulfil a condition. Looks first, because a DELETE that finds
- * nothing is still slow.
- *
- * @param params of the condition's placeholders.
- * @returns how many rows were removed.
- */
-export function removeRows<Name extends string>(
-  options: RemoveOptions<Name>,
-  table: Name,
-  condition: string,
-  params: Readonly<Record<string, unknown>>,
-): Promise<number> {
-  return removeFromAll(options, [[table, condition]], params);
 }
 
 /** Tables with the condition for their rows that are removed. */
@@ -51,7 +33,8 @@ export async function countRows<Name extends string>(
 }
 
 /**
- * Removes the rows of several tables that fulfil conditions, in the order of the tables.
+ * Removes the rows of several tables that fulfil conditions, in the order of the tables. Looks first, because a DELETE that
+ * finds nothing is still slow.
  *
  * @param counts how many there are, where that is known already.
  * @returns how many rows were removed.
@@ -62,13 +45,12 @@ export async function removeFromAll<Name extends string>(
   params: Readonly<Record<string, unknown>>,
   counts?: ReadonlyMap<Name, number>,
 ): Promise<number> {
-  const { database, tables, name, fault, onRemove } = options;
+  const { database, tables, name, fault } = options;
   const found = counts ?? (await countRows(options, conditions, params));
   let removed = 0;
   for (const [table, where] of conditions) {
     const n = found.get(table) ?? 0;
     if (n === 0) continue;
-    await onRemove?.(table);
     await fault(`remove ${table}`);
     // Lightweight: it marks rows, where ALTER TABLE DELETE would write whole parts anew.
     await database.remove(tables.removable(table), where, params, { name, priority: 'write' });

@@ -14,6 +14,7 @@ import {
   type StatementOptions,
   secondsLeft,
   stoppingAfter,
+  withinMemory,
 } from './database.js';
 import { type Column, firstLineOf, insertStatement, rememberColumns } from './insert.js';
 
@@ -79,6 +80,7 @@ export function openServer(options: ServerOptions): Database {
     const settings = {
       ...(seconds === undefined ? {} : { max_execution_time: seconds }),
       ...(statement.request_id === undefined ? {} : { log_comment: statement.request_id }),
+      ...withinMemory(statement.memory_bytes),
       ...stoppingAfter(statement.stop_after_bytes),
     };
     try {

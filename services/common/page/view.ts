@@ -28,6 +28,25 @@ export const newestRowsSql = (
   )
   WHERE is_deleted = 0`;
 
+/**
+ * That rows come after a place, or before it, in the order of a table whose key begins with these columns. Not as a comparison
+ * of tuples: of that the primary key uses the first part only.
+ *
+ * @param columns with the values of the place.
+ * @param last compares the last column, where a row at the place itself counts.
+ */
+export function beyondSql(
+  columns: readonly (readonly [column: string, value: string])[],
+  over: '<' | '>',
+  last: '<' | '>' | '<=' = over,
+): string {
+  const steps = columns.map(([column, value], index) => {
+    const same = columns.slice(0, index).map(([other, its]) => `${other} = ${its}`);
+    return [...same, `${column} ${index === columns.length - 1 ? last : over} ${value}`].join(' AND ');
+  });
+  return `(${steps.map((step) => `(${step})`).join(' OR ')})`;
+}
+
 /** A part of a list that is a view. */
 export interface ViewPage {
   /** The table, qualified. */

@@ -19,6 +19,8 @@ export interface Running<Tables> {
 /** The generation that calls are answered from. */
 export interface InUse<Tables> {
   current(): Tables;
+  /** Opens a generation that another process writes. */
+  open(target: Target): Tables;
   /**
    * Opens a generation and begins to write it.
    *
@@ -67,13 +69,15 @@ export function createInUse<Tables extends GenerationTables>(
 
   const show = (tables: Tables): void => {
     const before = current;
-    tables.reviseAbove(before.revision);
+    tables.head.reviseAbove(before.head.revision);
     current = tables;
-    before.ring();
+    // Those who wait for the head look which generation is in use.
+    before.head.bell.ring();
   };
 
   return {
     current: () => current,
+    open: (where) => open(where, database, childOf(signal).signal),
     get running() {
       return running;
     },

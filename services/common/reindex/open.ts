@@ -1,36 +1,24 @@
-import type { Database } from '../clickhouse/database.js';
 import { type MigrationMode, prepareTables, type Target } from '../clickhouse/migrate.js';
 import { messageOf } from '../errors.js';
 import type { FaultPoint } from '../fault.js';
 import { sleep } from '../lifecycle.js';
-import type { Log } from '../log.js';
-import type { Metrics } from '../metrics.js';
-import { childOf } from '../signal.js';
 import { createFence, type Fence, type Superseded } from '../writer/fence.js';
 import { prepareWriters, readRowEpoch } from '../writer/writers.js';
 import { type Generations, prepareGenerations, readGenerations, targetOf } from './generations.js';
 import { createInUse, type InUse } from './in-use.js';
-import type { GenerationTables, RebuildableService } from './tables.js';
+import type { GenerationTables, ReindexEnvironment } from './tables.js';
 import { createWriter, type Reindexer } from './writer.js';
 
-export interface GenerationsOptions<Tables extends GenerationTables> {
-  readonly service: RebuildableService<Tables>;
-  readonly database: Database;
-  readonly log: Log;
-  readonly metrics: Metrics;
+export interface GenerationsOptions<Tables extends GenerationTables> extends ReindexEnvironment<Tables> {
   /** Whether this process writes the tables; one process does. */
   readonly ingests: boolean;
   readonly migrations: MigrationMode;
-  /** The share of time that the statements of a rebuild may take, in percent. */
-  readonly percent: number;
   /** How long replaced tables stay, in milliseconds. */
   readonly keep_ms: number;
   /** How long a writer is silent before another one takes over, in milliseconds. */
   readonly lease_ms: number;
   /** Called when another process has taken over the writing. */
   readonly onSuperseded: (error: Superseded) => void;
-  /** Ends all work. */
-  readonly signal: AbortSignal;
   /** Told what keeps a process that only serves from looking at the tables; '' once nothing does. */
   readonly onLook: (hindrance: string) => void;
   /** For tests: called between any two steps. */
@@ -62,8 +50,7 @@ export async function openGenerations<Tables extends GenerationTables>(
   const inUse = createInUse(service, database, target, fence, signal);
   await inUse.current().look();
   const common = { current: inUse.current, notReadyReason: () => fence.notReadyReason };
-  if (!options.ingests)
-    return { ...common, reindexer: undefined, run: () => follow(options, state, inUse, fence) };
+  if (!options.ingests) return { ...common, reindexer: undefined, run: () => follow(options, state, inUse) };
   const writer = createWriter({ ...options, fault, inUse, state, fence });
   return { ...common, reindexer: writer, run: () => writer.run() };
 }
@@ -90,7 +77,6 @@ async function follow<Tables extends GenerationTables>(
   options: GenerationsOptions<Tables>,
   state: Generations,
   inUse: InUse<Tables>,
-  fence: Fence,
 ): Promise<void> {
   const { service, database, log, signal, onLook } = options;
   let shown = state.in_use;
@@ -98,14 +84,7 @@ async function follow<Tables extends GenerationTables>(
     try {
       const { in_use } = await readGenerations(database, service.base);
       if (in_use !== shown) {
-        const tables: Tables = service.open({
-          target: targetOf(service.base, in_use),
-          database,
-          writer: fence.over(database),
-          isInUse: () => tables === inUse.current(),
-          inUse: inUse.current,
-          signal: childOf(signal).signal,
-        });
+        const tables = inUse.open(targetOf(service.base, in_use));
         await tables.look();
         inUse.show(tables);
         shown = in_use;

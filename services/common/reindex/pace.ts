@@ -1,4 +1,4 @@
-import type { Database, Params, StatementOptions } from '../clickhouse/database.js';
+import { aroundStatements, type Database, type StatementOptions } from '../clickhouse/database.js';
 import { sleep } from '../lifecycle.js';
 
 /** A database whose statements take a share of the time at most. */
@@ -35,17 +35,7 @@ export function paced(database: Database, percent: number, signal: AbortSignal):
     return result;
   };
   return {
-    database: {
-      isExclusive: database.isExclusive,
-      command: (sql, params, options) => resting(options, (some) => database.command(sql, params, some)),
-      rows: <T>(sql: string, params: Params, options: StatementOptions) =>
-        resting(options, (some) => database.rows<T>(sql, params, some)),
-      bytes: (sql, format, params, options) =>
-        resting(options, (some) => database.bytes(sql, format, params, some)),
-      insert: (table, lines, options, format) =>
-        resting(options, (some) => database.insert(table, lines, some, format)),
-      close: () => database.close(),
-    },
+    database: aroundStatements(database, resting),
     setPercent(next) {
       share = next;
     },

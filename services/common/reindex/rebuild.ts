@@ -1,40 +1,26 @@
-import type { Database } from '../clickhouse/database.js';
 import { migrate } from '../clickhouse/migrate.js';
 import { messageOf } from '../errors.js';
 import type { FaultPoint } from '../fault.js';
 import { Phase, type Progress } from '../gen/indexer/reindex/v1/reindex.js';
 import { sleep } from '../lifecycle.js';
-import type { Log } from '../log.js';
-import type { Metrics } from '../metrics.js';
 import { childOf } from '../signal.js';
-import type { Fence } from '../writer/fence.js';
 import { dropGeneration } from './drop.js';
 import { type Generations, readGenerations, targetOf } from './generations.js';
 import type { InUse, Running } from './in-use.js';
 import { paced } from './pace.js';
 import { createRate } from './rate.js';
-import { type GenerationTables, includes, isNear, type RebuildableService } from './tables.js';
+import { type GenerationTables, includes, isNear, type ReindexEnvironment, tipOf } from './tables.js';
 
 /** What a rebuild is given. */
-export interface RebuildOptions<Tables extends GenerationTables> {
-  readonly service: RebuildableService<Tables>;
-  readonly database: Database;
-  readonly log: Log;
-  readonly metrics: Metrics;
+export interface RebuildOptions<Tables extends GenerationTables> extends ReindexEnvironment<Tables> {
   readonly fault: FaultPoint;
   readonly inUse: InUse<Tables>;
-  /** The share of time that its statements may take, in percent. */
-  readonly percent: number;
-  /** Guards everything that is written. */
-  readonly fence: Fence;
   /** The state that counts; its `building` is the generation to build. */
   readonly state: () => Generations;
   /** Writes the next state. */
   readonly change: (change: Partial<Omit<Generations, 'revision'>>) => Promise<void>;
   /** Takes over a state that was found to be written. */
   readonly found: (state: Generations) => void;
-  /** Ends the work when the process stops. */
-  readonly signal: AbortSignal;
 }
 
 /** How a rebuild ended; `stopped` ones go on at the next start. */
@@ -108,8 +94,8 @@ export function startRebuild<Tables extends GenerationTables>(
 
   /** Makes the new tables those in use, when they have every block of the others. */
   const swap = (running: Running<Tables>): Promise<Running<Tables> | undefined> =>
-    inUse.current().hold(async () => {
-      const { tip } = inUse.current();
+    inUse.current().store.hold(async () => {
+      const tip = tipOf(inUse.current());
       const until = performance.now() + hold_ms;
       running.setPercent(100);
       while (!(await includes(running.tables, tip))) {
@@ -150,9 +136,10 @@ export function startRebuild<Tables extends GenerationTables>(
         next ??= inUse.start(target, options.percent, signal);
         for (;;) {
           signal.throwIfAborted();
-          rate.add(performance.now(), next.tables.tip.height);
+          const tip = tipOf(next.tables);
+          rate.add(performance.now(), tip.height);
           const near = Math.max(nearBlocks, nearSeconds * rate.perSecond());
-          if (isNear(next.tables.tip, inUse.current().tip, near)) {
+          if (isNear(tip, tipOf(inUse.current()), near)) {
             const replaced = await swap(next);
             if (replaced !== undefined) return replaced;
             await sleep(afterHold_ms, signal);
@@ -184,8 +171,8 @@ export function startRebuild<Tables extends GenerationTables>(
     ended,
     progress: () => ({
       phase: isDone ? Phase.DONE : next === undefined ? Phase.COPYING : Phase.BUILDING,
-      height: next?.tables.tip.height ?? 0,
-      target_height: inUse.current().tip.height,
+      height: next?.tables.head.position.height ?? 0,
+      target_height: inUse.current().head.position.height,
       blocks_per_second: rate.perSecond(),
     }),
     cancel() {

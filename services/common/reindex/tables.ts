@@ -1,8 +1,11 @@
 import type { Database } from '../clickhouse/database.js';
 import type { Migration, Target } from '../clickhouse/migrate.js';
 import type { Cursor } from '../consume.js';
+import type { Head } from '../head.js';
+import type { Log } from '../log.js';
+import type { Metrics } from '../metrics.js';
 import type { FencedDatabase } from '../writer/fence.js';
-import type { ComparedPart } from '../writer/views.js';
+import type { TableStore } from '../writer/table-writer.js';
 
 /*
  * What a service gives so that its tables can be rebuilt. To make a service rebuildable:
@@ -24,27 +27,22 @@ export interface Tip extends Cursor {
 
 /** Everything that a service has opened on one generation of its tables. */
 export interface GenerationTables {
-  /** The last block that is whole; height 0 and hash '' while there is none. */
-  readonly tip: Tip;
-  /** Of the head that is shown: changes when answers about the past may have changed. */
-  readonly revision: number;
-  /** Moves the revision above another one, so that a change of generation is noticed. */
-  reviseAbove(revision: number): void;
-  /** Wakes those who wait for the head, so that they look which generation is in use. */
-  ring(): void;
+  /** How far calls may read them. */
+  readonly head: Head<Cursor>;
+  /** The tables as their writer sees them. */
+  readonly store: Pick<TableStore<Cursor>, 'hold' | 'compareViews' | 'hashes'>;
+  /** Last heights of tracks that lag behind the blocks, by name. */
+  tracks(): Tip['tracks'];
   /** Takes over what other processes have written, where this one does not ingest. */
   look(): Promise<void>;
   /** Follows the block service and writes, until the signal that it was opened with. */
   ingest(): Promise<void>;
-  /** Runs something while nothing is written to these tables. */
-  hold<T>(work: () => Promise<T>): Promise<T>;
-  /**
-   * Compares the views with what the facts give, a part at a time; to be advanced while nothing is written. Views of tables
-   * that are being repaired differ.
-   */
-  compareViews(): AsyncGenerator<ComparedPart, void, undefined>;
-  /** The blocks between two heights, inclusive. */
-  hashes(from: number, to: number): Promise<readonly Cursor[]>;
+}
+
+/** The last block of tables that is whole; height 0 and hash '' while there is none. */
+export function tipOf({ head, tracks }: GenerationTables): Tip {
+  const { height, hash } = head.position;
+  return { height, hash, tracks: tracks() };
 }
 
 /** What a generation is opened with. */
@@ -74,11 +72,23 @@ export interface RebuildableService<Tables extends GenerationTables> {
   readonly open: (options: OpenOptions<Tables>) => Tables;
 }
 
+/** What the tables of a service are followed, written and rebuilt with. */
+export interface ReindexEnvironment<Tables extends GenerationTables> {
+  readonly service: RebuildableService<Tables>;
+  readonly database: Database;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** The share of time that the statements of a rebuild may take, in percent. */
+  readonly percent: number;
+  /** Ends all work. */
+  readonly signal: AbortSignal;
+}
+
 /** Whether tables have every block that a tip says, and not another one in its place. */
 export async function includes(tables: GenerationTables, tip: Tip): Promise<boolean> {
-  if (!isNear(tables.tip, tip, 0)) return false;
+  if (!isNear(tipOf(tables), tip, 0)) return false;
   if (tip.height === 0) return true;
-  const [block] = await tables.hashes(tip.height, tip.height);
+  const [block] = await tables.store.hashes(tip.height, tip.height);
   return block?.hash === tip.hash;
 }
 

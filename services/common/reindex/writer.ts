@@ -1,11 +1,8 @@
 import { status } from '@grpc/grpc-js';
-import type { Database } from '../clickhouse/database.js';
 import { invalidArgument, messageOf, notFound, RpcError, TryAgainError } from '../errors.js';
 import type { FaultPoint } from '../fault.js';
 import type { Progress } from '../gen/indexer/reindex/v1/reindex.js';
 import { sleep } from '../lifecycle.js';
-import type { Log } from '../log.js';
-import type { Metrics } from '../metrics.js';
 import { createMutex } from '../mutex.js';
 import type { Fence } from '../writer/fence.js';
 import type { ComparedPart } from '../writer/views.js';
@@ -13,24 +10,17 @@ import { dropGeneration, leftovers } from './drop.js';
 import { type Generations, nextGeneration, readGenerations, writeGenerations } from './generations.js';
 import type { InUse } from './in-use.js';
 import { type Rebuild, startRebuild } from './rebuild.js';
-import type { GenerationTables, RebuildableService } from './tables.js';
+import type { GenerationTables, ReindexEnvironment } from './tables.js';
 
-export interface WriterOptions<Tables extends GenerationTables> {
-  readonly service: RebuildableService<Tables>;
-  readonly database: Database;
-  readonly log: Log;
-  readonly metrics: Metrics;
+export interface WriterOptions<Tables extends GenerationTables> extends ReindexEnvironment<Tables> {
   readonly fault: FaultPoint;
   readonly inUse: InUse<Tables>;
   /** The state that the start found. */
   readonly state: Generations;
-  /** The share of time that the statements of a rebuild may take, in percent. */
-  readonly percent: number;
   /** Guards everything that is written. */
   readonly fence: Fence;
   /** How long replaced tables stay, in milliseconds: calls that have begun end on them. */
   readonly keep_ms: number;
-  readonly signal: AbortSignal;
 }
 
 /** What callers can do about rebuilding; see ReindexService. */
@@ -182,7 +172,7 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
             `the ${service.name} service is being rebuilt already, and is at ${height} of ${target_height}: watch it or cancel it first`,
           );
         }
-        if (inUse.current().tip.height === 0)
+        if (inUse.current().head.position.height === 0)
           throw invalidArgument('nothing is indexed yet that could be rebuilt');
         const building = await nextGeneration(database, service.base);
         await change({ building, is_prepared: false });
@@ -211,10 +201,10 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
     async *compareViews(until) {
       if (inUse.running === undefined)
         throw new RpcError(status.UNAVAILABLE, fence.notReadyReason || 'the service is starting');
-      const tables = inUse.current();
-      const parts = tables.compareViews();
+      const { store } = inUse.current();
+      const parts = store.compareViews();
       while (!until.aborted) {
-        const part = await tables.hold(() => parts.next());
+        const part = await store.hold(() => parts.next());
         if (part.done) return;
         yield part.value;
       }

@@ -12,13 +12,14 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
-import { DatabaseUnavailable, QueryTimeout } from '../clickhouse/database.js';
+import { DatabaseUnavailable, QueryTimeout, QueryTooLarge } from '../clickhouse/database.js';
 import { messageOf, RpcError } from '../errors.js';
 import { cannotListen } from '../listen.js';
 import type { Log } from '../log.js';
 import { createLogSampler, type LogSampler } from '../log-sampler.js';
 import type { Metrics } from '../metrics.js';
 import type { Readiness } from '../ops.js';
+import type { Bell } from '../signal.js';
 import { boundCalls, countLargeRequests, type OnLimit, type RpcLimit } from './bounds.js';
 import { type CallContext, contextOf } from './context.js';
 import { controlCalls } from './control.js';
@@ -35,6 +36,31 @@ export interface HandlerEnvironment {
   readonly log: Log;
   readonly metrics: Metrics;
 }
+
+/** What the handlers of a service are made with that answers calls from tables which may be replaced. */
+export interface ReaderEnvironment<Reader> extends HandlerEnvironment {
+  /** What calls are answered from; taken once a call, so that a call sees one state of the tables. */
+  readonly reader: () => Reader;
+  /** Prefix of bech32 accounts. */
+  readonly account_prefix: string;
+  /** Ends the streams when the service stops, so that nobody waits for them. */
+  readonly stopping: AbortSignal;
+}
+
+/** Tells how far tables are, now and whenever that changes. @param tell what is said of a head. */
+export const watchHead = <Shown extends { readonly bell: Bell }, T>(
+  { reader, stopping, ...environment }: ReaderEnvironment<{ readonly head: Shown }>,
+  tell: (head: Shown) => T,
+): handleServerStreamingCall<object, T> =>
+  streaming(environment, async function* (_, { signal }) {
+    const ended = AbortSignal.any([signal, stopping]);
+    while (!ended.aborted) {
+      const { head } = reader();
+      const rung = head.bell.count;
+      yield tell(head);
+      await head.bell.heard(rung, ended);
+    }
+  });
 
 /** A unary handler written as a function that returns a promise. */
 export type Unary<Request, Response> = (request: Request, context: CallContext) => Promise<Response>;
@@ -125,6 +151,7 @@ function toStatus(
   if (error instanceof RpcError) return answeredStatus(error.code, error.message);
   if (error instanceof QueryTimeout)
     return answeredStatus(status.DEADLINE_EXCEEDED, 'the query ran out of time');
+  if (error instanceof QueryTooLarge) return answeredStatus(status.RESOURCE_EXHAUSTED, error.message);
   sampled(messageOf(error), (left_out) =>
     log.error(
       { request_id: context.request_id, method, err: error, ...left_out },

@@ -28,14 +28,11 @@ export interface CompactorOptions<Name extends string> {
   readonly fewest?: number | undefined;
 }
 
-/** Keeps views free of deleted rows. */
-export interface Compactor {
-  /** To be called when a batch is written and nothing else writes. */
-  afterBatch(): Promise<void>;
-}
-
-/** Makes a compactor. It goes without where the account of ClickHouse may not do it. */
-export function createCompactor<Name extends string>(options: CompactorOptions<Name>): Compactor {
+/**
+ * Makes what keeps views free of deleted rows, to be called when a batch is written and nothing else writes. It goes without
+ * where the account of ClickHouse may not do it.
+ */
+export function createCompactor<Name extends string>(options: CompactorOptions<Name>): () => Promise<void> {
   const { database, tables, views, name, log, batches = defaultBatches, fewest = defaultFewest } = options;
   const statement = { name: `${name}.compact_view`, priority: 'write' as const };
   let left = batches;
@@ -52,20 +49,18 @@ export function createCompactor<Name extends string>(options: CompactorOptions<N
     await database.command(`OPTIMIZE TABLE ${tables.removable(view)} FINAL CLEANUP`, {}, statement);
   };
 
-  return {
-    async afterBatch() {
-      left -= 1;
-      if (isRefused || left > 0) return;
-      left = batches;
-      try {
-        for (const view of views) await compact(view);
-      } catch (error) {
-        if (!(error instanceof AccessDenied)) throw error;
-        isRefused = true;
-        log.warn(
-          `deleted rows stay in ${views.join(', ')}, and lists become slower: grant OPTIMIZE on these tables, then start again: ${messageOf(error)}`,
-        );
-      }
-    },
+  return async () => {
+    left -= 1;
+    if (isRefused || left > 0) return;
+    left = batches;
+    try {
+      for (const view of views) await compact(view);
+    } catch (error) {
+      if (!(error instanceof AccessDenied)) throw error;
+      isRefused = true;
+      log.warn(
+        `deleted rows stay in ${views.join(', ')}, and lists become slower: grant OPTIMIZE on these tables, then start again: ${messageOf(error)}`,
+      );
+    }
   };
 }

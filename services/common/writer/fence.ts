@@ -465,14 +465,17 @@ export function createFence(options: FenceOptions): Fence {
         assertHeld();
         return versionOf(epoch, ++versions);
       },
-      // Without a limit of time: what comes late has an earlier version than what is written by then.
+      // With the same limit as other inserts: rows that come late have an earlier version than those written by then, but a
+      // compaction may have dropped the deleted row that would hide them.
       async insertSelect(table, columns, select, params, statement) {
         await writing(() => {
-          const { condition } = guard();
+          const { condition, limit_seconds } = guard();
           return inner.command(
             insertSelectSql(table, columns, select, condition?.sql),
             { ...params, ...condition?.params, guard_epoch: epoch },
-            statement,
+            limit_seconds === undefined
+              ? statement
+              : { ...statement, deadline: Date.now() + limit_seconds * 1_000 },
           );
         });
       },

@@ -1,4 +1,5 @@
 import type { Call, Database } from '../clickhouse/database.js';
+import type { TableNames } from '../clickhouse/tables.js';
 import type { Cursor } from '../consume.js';
 import type { FencedDatabase } from './fence.js';
 
@@ -35,7 +36,37 @@ export interface HeadTable<Position extends Cursor> {
   /** A position as those columns. */
   readonly toColumns: (position: Position) => Columns;
   readonly fromColumns: (columns: Columns) => Position;
+  /** The tables, qualified, of blocks, of the chain that they are of, and of rollbacks of earlier versions. */
+  readonly blocks: string;
+  readonly chain: string;
+  readonly cuts: string;
+  /**
+   * The last position at or below a height, as the blocks say it.
+   *
+   * @param newest where the tables are, for what blocks do not say.
+   */
+  readonly positionAt: (
+    database: Database,
+    height: number,
+    call?: HeadCall,
+    newest?: Position,
+  ) => Promise<Position>;
 }
+
+/** The tables of a service that a head is about, by the service's name. */
+export const ofService = (
+  name: string,
+  { of }: TableNames<'head' | 'blocks' | 'chain' | 'cuts'>,
+): Pick<HeadTable<Cursor>, 'name' | 'table' | 'blocks' | 'chain' | 'cuts'> => ({
+  name,
+  table: of('head'),
+  blocks: of('blocks'),
+  chain: of('chain'),
+  cuts: of('cuts'),
+});
+
+/** What a statement about the head carries. */
+export type HeadCall = Call & { readonly priority?: 'read' | 'write' };
 
 /** Columns by name. */
 export type Columns = Readonly<Record<string, string | number>>;
@@ -54,7 +85,7 @@ export const asColumns = <Position extends Cursor>(
 export async function readHead<Position extends Cursor>(
   database: Database,
   { table, name, columns, fromColumns }: HeadTable<Position>,
-  call: Call & { readonly priority?: 'read' | 'write' } = {},
+  call: HeadCall = {},
 ): Promise<HeadRow<Position> | undefined> {
   const [row] = await database.rows<Columns & { views: ViewState; rollbacks: number }>(
     `SELECT ${columns.join(', ')}, views, rollbacks FROM ${table} ORDER BY version DESC LIMIT 1`,
@@ -91,17 +122,32 @@ export interface Seen<Position> {
 }
 
 /**
- * What a process that only serves takes over of tables: how far they are, and how many repairs have begun and ended.
- *
- * @param newest the position that the facts have, for tables of an earlier version: their views are yet to be made.
+ * What a process that only serves takes over of tables: how far they are, and how many repairs have begun and ended. Views of
+ * tables of an earlier version, which have no head, are yet to be made.
  */
 export async function readSeen<Position extends Cursor>(
   database: Database,
   head: HeadTable<Position>,
-  newest: () => Promise<Position>,
 ): Promise<Seen<Position>> {
   const row = await readHead(database, head);
   if (row !== undefined) return { position: row.position, repairs: countedRepairs(row) };
-  const position = await newest();
+  const position = await head.positionAt(database, Number.MAX_SAFE_INTEGER);
   return { position, repairs: position.height === 0 ? 0 : 1 };
 }
+
+/** The blocks between two heights, inclusive, ascending. */
+export const readHashes = (
+  database: Database,
+  { blocks, name }: Pick<HeadTable<Cursor>, 'blocks' | 'name'>,
+  from: number,
+  to: number,
+): Promise<Cursor[]> =>
+  database.rows<Cursor>(
+    `SELECT height, any(b.hash) AS hash
+     FROM ${blocks} AS b
+     WHERE height BETWEEN {from:UInt64} AND {to:UInt64}
+     GROUP BY height
+     ORDER BY height`,
+    { from, to },
+    { name: `${name}.hashes` },
+  );

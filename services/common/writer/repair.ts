@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { splitLines } from '../clickhouse/parts.js';
+import { atMost, chunks } from '../chunk.js';
 import { type Conditions, countRows, removeFromAll } from '../clickhouse/remove.js';
 import type { TableNames } from '../clickhouse/tables.js';
 import type { Cursor } from '../consume.js';
@@ -127,7 +127,7 @@ export function createWriterHead<Position extends Cursor, Name extends string>(
       if (rows.some(([, lines]) => lines.length > viewRows))
         await write({ position, views: 'repairing', rollbacks: rollbacks + 1 });
       for (const [view, lines] of rows)
-        for (const part of splitLines(lines, Number.POSITIVE_INFINITY, viewRows)) {
+        for (const part of chunks(lines, atMost(viewRows))) {
           await fault(`write ${view}`);
           const statement = { name: `${head.name}.write_${view}`, priority: 'write' as const };
           await database.insert(tables.of(view), part.join('\n'), statement);

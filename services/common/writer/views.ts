@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from '../clickhouse/database.js';
-import { newestRowsSql } from '../page/view.js';
+import { beyondSql, newestRowsSql } from '../page/view.js';
 import { packageRoot } from '../paths.js';
 import type { FencedDatabase } from './fence.js';
 
@@ -73,17 +73,13 @@ export interface Part {
 const fillIn = <Name extends string>({ of }: ViewEnvironment<Name>, sql: string, where: string): string =>
   sql.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => (name === 'where' ? where : of(name as Name)));
 
-/** That columns come after values, or are at most them, in the order of a table whose key begins with the columns. */
-function bound(columns: readonly string[], prefix: string, side: '>' | '<='): string {
-  // Not as a comparison of tuples: of that the primary key uses the first part only.
-  const strict = side === '>' ? '>' : '<';
-  const steps = columns.map((column, index) => {
-    const before = columns.slice(0, index).map((other, n) => `f.${other} = {${prefix}_${n}:String}`);
-    const isLast = index === columns.length - 1;
-    return [...before, `f.${column} ${isLast ? side : strict} {${prefix}_${index}:String}`].join(' AND ');
-  });
-  return `(${steps.map((step) => `(${step})`).join(' OR ')})`;
-}
+/** That columns come after values, or are at most them. */
+const bound = (columns: readonly string[], prefix: string, side: '>' | '<='): string =>
+  beyondSql(
+    columns.map((column, index) => [`f.${column}`, `{${prefix}_${index}:String}`]),
+    side === '>' ? '>' : '<',
+    side,
+  );
 
 const boundParams = (prefix: string, values: readonly string[]): Record<string, string> =>
   Object.fromEntries(values.map((value, index) => [`${prefix}_${index}`, value]));

@@ -3,10 +3,11 @@ import { type AnswerBound, type Endpoints, NodeError, parseNodeJson } from '../.
 import { isObject } from '../../common/chain/events.js';
 import { isTooLarge, smallFirst } from '../../common/chain/small-first.js';
 import { createMutex, type Mutex } from '../../common/mutex.js';
+import { inParallel } from '../../common/parallel.js';
 import type { TextLimits } from '../text-limits.js';
 import { decodeText, encodeNumber } from './abi.js';
 import { askUntilThere, isBehind } from './behind.js';
-import { answer, failed, inParallel, type Outcome, read, refused, unreached } from './outcome.js';
+import { answer, failed, type Outcome, read, refused, unreached } from './outcome.js';
 import { type DetailSource, smallAnswer } from './source.js';
 
 /** Selectors of name() and tokenURI(uint256). */

@@ -3,8 +3,8 @@ import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import type { WriterHealth } from '../../common/writer-health.js';
-import type { Head } from '../read/head.js';
 import { type Reader, startReading } from '../read/reader.js';
+import type { Head } from '../store/cursor.js';
 import type { Job } from '../store/details.js';
 import { noDetails, notTrying, readAsked, type Trying } from '../store/details.js';
 import { endOf, heightOf } from '../store/place.js';
@@ -23,7 +23,7 @@ export interface FollowOptions extends WorkOptions {
   /**
    * Told up to which height everything has been asked for at least once.
    *
-   * @param generation the store's, at which that was so.
+   * @param generation the store's revision, at which that was so.
    */
   readonly onAsked?: ((height: number, generation: number) => void) | undefined;
 }
@@ -83,7 +83,7 @@ export async function followDetails(options: FollowOptions): Promise<void> {
 
 /** What is remembered of the tables, so that a new block costs one look. */
 interface Progress {
-  /** The store's generation that it belongs to. */
+  /** The store's revision that it belongs to. */
   generation: number;
   /** The head's revision when the jobs were looked at: others may have added some since. */
   revision: number;
@@ -98,7 +98,7 @@ interface Progress {
 /** Works off the next asks, then the jobs that are due. */
 async function workOnce(options: FollowOptions, progress: Progress): Promise<'idle' | 'worked' | 'away'> {
   const { database, tables, store, head, now } = options;
-  const { generation } = store;
+  const { revision: generation } = store;
   if (progress.generation !== generation) {
     const { at: asked, ...trying } = await readAsked(database, tables);
     // What this process itself was asking when something failed has not ended it.

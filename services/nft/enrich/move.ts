@@ -2,7 +2,8 @@ import { type AccountKey, parseAccount } from '../../common/chain/address.js';
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import { isObject, stringOf } from '../../common/chain/events.js';
 import { parseInnerJson } from '../../common/json-bound.js';
-import { inParallel, type Outcome, read } from './outcome.js';
+import { inParallel } from '../../common/parallel.js';
+import { type Outcome, read } from './outcome.js';
 import { type AskRest, createAskRest, questionsAtOnce } from './rest.js';
 import type { DetailSource } from './source.js';
 

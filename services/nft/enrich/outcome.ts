@@ -33,19 +33,3 @@ export function read<T, U>(
   const value = reader(outcome.value);
   return value === undefined ? refused(what) : answer(value);
 }
-
-/** Does something for every item, a few at a time; outcomes in the order of the items. */
-export async function inParallel<T, R>(
-  items: readonly T[],
-  atOnce: number,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results = new Array<R>(items.length);
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let index = next++; index < items.length; index = next++)
-      results[index] = await work(items[index] as T);
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
-  return results;
-}

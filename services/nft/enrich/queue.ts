@@ -29,6 +29,30 @@ export function readDueJobs(database: Database, tables: Tables, now: number, lim
   );
 }
 
+/** Most ranges of tokens that are read at once: there are few, unless an earlier version has left many. */
+const mostRanges = 10_000;
+
+/** Pending jobs about several tokens of collections, the longest due first. */
+export function readPendingRanges(
+  database: Database,
+  tables: Tables,
+  collections: readonly string[],
+): Promise<Job[]> {
+  const itself = (collection: string): string[] => [collection];
+  return inParts(collections, itself, (some) =>
+    database.rows<Job>(
+      `SELECT subject, collection, first_key, last_key, at, state, attempts, next_ms, error
+       FROM ${tables.of('jobs')} FINAL
+       WHERE subject = 'tokens' AND collection IN {collections:Array(String)}
+         AND state = 'pending' AND first_key != last_key
+       ORDER BY next_ms
+       LIMIT {limit:UInt64}`,
+      { collections: some, limit: mostRanges },
+      { name: 'nft.pending_ranges' },
+    ),
+  );
+}
+
 /** When the next job is due, in milliseconds since the epoch; undefined when there is none. */
 export async function readNextDue(database: Database, tables: Tables): Promise<number | undefined> {
   const [row] = await database.rows<{ next: number; n: number }>(

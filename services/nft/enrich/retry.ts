@@ -18,11 +18,11 @@ export async function retryFailed(index: NftIndex, store: NftStore, collection: 
   const { database, tables } = index;
   let retried = 0;
   for (;;) {
-    const { generation } = store;
+    const { revision } = store;
     const jobs = await readFailedJobs(database, tables, collection, jobsAtOnce);
     if (jobs.length === 0) return retried;
     const details = { ...noDetails, jobs: jobs.map(jobNow) };
-    if (!(await store.writeDetails(details, generation)))
+    if (!(await store.writeDetails(details, revision)))
       throw new RpcError(status.UNAVAILABLE, 'blocks are being removed: try again');
     retried += jobs.length;
     if (jobs.length < jobsAtOnce) return retried;

@@ -1,7 +1,8 @@
 import { type AccountKey, parseAccount, toBech32 } from '../../common/chain/address.js';
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import { isObject, stringOf } from '../../common/chain/events.js';
-import { inParallel, type Outcome, read } from './outcome.js';
+import { inParallel } from '../../common/parallel.js';
+import { type Outcome, read } from './outcome.js';
 import { createAskRest, questionsAtOnce } from './rest.js';
 import type { CollectionAnswer, DetailSource } from './source.js';
 

@@ -4,6 +4,7 @@ import type { DecodeProblem } from '../../common/problem-log.js';
 import { readItems } from '../read/items.js';
 import type { Reading } from '../read/reader.js';
 import { readShown } from '../read/shown.js';
+import { readSaidUris } from '../read/tokens.js';
 import type { Details, Job, UriRow } from '../store/details.js';
 import { lookUpClasses, lookUpOrigins, lookUpTokens } from '../store/lookups.js';
 import { heightOf } from '../store/place.js';
@@ -15,12 +16,15 @@ import type { Earlier } from './earlier.js';
 import type { Outcome } from './outcome.js';
 import { jobAfter, jobDone, jobNow } from './policy.js';
 import { lookUpOpenJobs } from './queue.js';
+import type { RangePlanner } from './ranges.js';
 import type { DetailSource } from './source.js';
 
 export interface WorkOptions {
   readonly database: Database;
   readonly tables: Tables;
   readonly source: DetailSource;
+  /** Says which ranges of tokens are asked about now. */
+  readonly ranges: RangePlanner;
   /** How often the node may refuse a detail before it is given up. */
   readonly attempts: number;
   readonly signal: AbortSignal;
@@ -178,6 +182,8 @@ interface WantedToken {
   readonly object: string;
   /** Place that the answer is good for: a task can be older than the token. */
   readonly at: number;
+  /** Position of its last mint. */
+  readonly minted_at: number;
   readonly task: Task;
   /** Whether it is not asked about for the first time. */
   readonly isAgain: boolean;
@@ -204,17 +210,21 @@ async function tellUris(
   // Nobody asks about a token that was burnt meanwhile.
   const alive = new Set(tokens.map(({ task }) => task));
   if (areJobs) jobs.push(...singles.filter((task) => !alive.has(task)).map(jobDone));
+  const planned = await options.ranges.plan(
+    of.filter(({ first_key, last_key }) => first_key !== last_key),
+    areJobs,
+  );
+  for (const job of planned.jobs) jobs.push(job);
   let left = tokensOfRanges;
-  for (const range of of.filter(({ first_key, last_key }) => first_key !== last_key)) {
+  for (const range of planned.due) {
     if (left <= 0) {
       // A range can have any number of tokens: those of the next ones are asked for another time.
-      if (!areJobs) jobs.push(jobNow(range));
+      jobs.push(jobNow(range));
       continue;
     }
     const { found, rest } = await tokensIn(options, range, reading, left);
-    tokens.push(...found);
+    for (const token of found) tokens.push(token);
     left -= found.length;
-    if (areJobs) jobs.push(jobDone(range));
     if (rest !== undefined) jobs.push(jobNow(rest));
   }
   const questions = tokens.map(({ collection, id_key, object }) => ({
@@ -224,12 +234,12 @@ async function tellUris(
   const known = await earlier?.uris(unansweredOf(tokens, outcomes));
   const uris: UriRow[] = [];
   // Of a token that was asked about before, that may have failed: this answer ends it.
-  const open = await lookUpOpenJobs(
-    options.database,
-    options.tables,
-    tokens.filter(({ isAgain }) => isAgain),
+  const again = tokens.filter(({ isAgain }) => isAgain);
+  const open = await lookUpOpenJobs(options.database, options.tables, again);
+  const before = new Map(
+    (await readSaidUris(reading, again)).map((uri) => [tokenName(uri.collection, uri.id_key), uri]),
   );
-  for (const [index, { collection, id_key, at, task }] of tokens.entries()) {
+  for (const [index, { collection, id_key, at, minted_at, task }] of tokens.entries()) {
     const outcome = outcomes[index];
     if (outcome === undefined) continue;
     const own: Task = { ...task, first_key: id_key, last_key: id_key };
@@ -237,7 +247,11 @@ async function tellUris(
       // Nothing to say voids what was said before.
       const { value } = outcome;
       const uri = kept(options, 'NFT_URI_BYTES', collection, value ?? '');
-      uris.push({ collection, id_key, uri, is_void: value === undefined, at });
+      const is_void = value === undefined;
+      const said = before.get(tokenName(collection, id_key));
+      const isKnown =
+        said !== undefined && said.at >= minted_at && said.is_void === is_void && said.uri === uri;
+      if (!isKnown) uris.push({ collection, id_key, uri, is_void, at });
       if (open.has(tokenName(collection, id_key))) jobs.push(jobDone(own));
     } else {
       jobs.push(jobAfter(own, outcome, now(), attempts));
@@ -249,8 +263,15 @@ async function tellUris(
         });
     }
   }
-  return { uris, jobs, ...countAnswered(outcomes) };
+  return { uris, jobs: lastOfEach(jobs), ...countAnswered(outcomes) };
 }
+
+/** Jobs without those that a later one of the same key replaces. */
+const lastOfEach = (jobs: readonly Job[]): Job[] => [
+  ...new Map(
+    jobs.map((job) => [JSON.stringify([job.collection, job.first_key, job.last_key]), job]),
+  ).values(),
+];
 
 /** The tokens of tasks that exist now: the node knows nothing of burnt ones. */
 async function aliveTokens(
@@ -265,7 +286,7 @@ async function aliveTokens(
     if (state === undefined || state.burnt) return [];
     const at = Math.max(task.at, state.minted_at);
     const isAgain = task.attempts !== undefined || task.at !== state.minted_at;
-    return [{ collection, id_key, object: state.object, at, task, isAgain }];
+    return [{ collection, id_key, object: state.object, at, minted_at: state.minted_at, task, isAgain }];
   });
 }
 

@@ -1,11 +1,10 @@
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import { readFitting } from '../../common/page/fit.js';
 import { keyNumber } from '../../common/page/key.js';
-import { viewPageSql } from '../../common/page/view.js';
+import { beyondSql, viewPageSql } from '../../common/page/view.js';
 import type { ShownCollection } from '../store/types.js';
 import { readCounts, readHoldings } from './counts.js';
-import { memoryList } from './memory-list.js';
-import { type MovingPage, movingPage, type Position, type Range } from './moving-page.js';
+import { type MovingPage, memoryList, movingPage, type Position, type Range } from './moving-page.js';
 import type { Reading } from './reader.js';
 import { readPlacesOf, readShown, readShownPlaces } from './shown.js';
 
@@ -94,11 +93,11 @@ function readPlaces(
   { database, tables, call }: Reading,
   { anchor, descending, offset, limit }: Range,
 ): Promise<CollectionPlace[]> {
-  const over = descending ? '<' : '>';
-  const beyond =
-    anchor === undefined
-      ? '1'
-      : `v.born_at ${over} {born_at:UInt64} OR (v.born_at = {born_at:UInt64} AND v.collection ${over} {collection:String})`;
+  const place = [
+    ['v.born_at', '{born_at:UInt64}'],
+    ['v.collection', '{collection:String}'],
+  ] as const;
+  const beyond = anchor === undefined ? '1' : beyondSql(place, descending ? '<' : '>');
   const columns = ['born_at', 'collection'];
   const table = tables.of('collection_list');
   return database.rows<CollectionPlace>(

@@ -1,7 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { Params } from '../../common/clickhouse/database.js';
-import { viewPageSql } from '../../common/page/view.js';
+import { invalidArgument } from '../../common/errors.js';
+import { keyNumber } from '../../common/page/key.js';
+import { beyondSql, newestRowsSql, viewPageSql } from '../../common/page/view.js';
 import type { ListName } from '../store/tables.js';
-import type { Range } from './moving-page.js';
+import { afterAllKeys, beforeAllKeys } from '../token-key.js';
+import type { Position, Range } from './moving-page.js';
 import type { Reading } from './reader.js';
 import { areMany } from './shown.js';
 
@@ -30,33 +34,59 @@ export function readItems(
   of: ItemList,
   { anchor, descending, offset, limit }: Range,
 ): Promise<Item[]> {
-  const over = descending ? '<' : '>';
-  // Not as a comparison of tuples: of that the primary key uses the first part only.
-  const beyond =
-    anchor === undefined
-      ? ''
-      : `AND (v.height ${over} {height:UInt64} OR (v.height = {height:UInt64} AND (
-           v.id_key ${over} {id_key:String} OR (v.id_key = {id_key:String} AND v.collection ${over} {collection:String})
-         )))`;
-  const shown = shownIn(tables, of);
+  const place = [
+    ['v.height', '{height:UInt64}'],
+    ['v.id_key', '{id_key:String}'],
+    ['v.collection', '{collection:String}'],
+  ] as const;
+  const beyond = anchor === undefined ? '' : `AND ${beyondSql(place, descending ? '<' : '>')}`;
+  const { where, params } = conditionOf(tables, of);
   const sql = viewPageSql({
     table: tables.of('token_lists'),
     columns: ['height', 'id_key', 'collection'],
-    key: ['list', 'scope', 'height', 'id_key', 'collection'],
-    where: `v.list = {list:String} AND v.scope = {scope:String} ${beyond} ${shown.where}
-      ${of.id_key === undefined ? '' : 'AND v.id_key = {only_key:String}'}`,
+    key: itemKey,
+    where: `${where} ${beyond}`,
     ...{ descending, skip: offset },
   });
   return database.rows<Item>(
     sql,
     {
-      ...{ list: of.list, scope: of.scope, limit, skip: offset },
+      ...{ ...params, limit, skip: offset },
       ...(anchor === undefined ? {} : { height: anchor[0], id_key: anchor[1], collection: anchor[2] }),
-      ...(of.id_key === undefined ? {} : { only_key: of.id_key }),
-      ...shown.params,
     },
     { name: `nft.items_${of.list}`, ...call },
   );
+}
+
+/** How many items a list has. */
+export async function countItems({ database, tables, call }: Reading, of: ItemList): Promise<number> {
+  const { where, params } = conditionOf(tables, of);
+  const items = newestRowsSql(tables.of('token_lists'), ['v.collection AS collection'], itemKey, where);
+  const [row] = await database.rows<{ n: number }>(`SELECT count() AS n FROM (${items})`, params, {
+    name: 'nft.count_items',
+    ...call,
+  });
+  return row?.n ?? 0;
+}
+
+/** The columns that the table of lists is ordered by. */
+const itemKey = ['list', 'scope', 'height', 'id_key', 'collection'];
+
+/** The condition that rows are of a list, with its placeholders' values. */
+function conditionOf(
+  tables: Reading['tables'],
+  of: ItemList,
+): { readonly where: string; readonly params: Params } {
+  const shown = shownIn(tables, of);
+  const only = of.id_key === undefined ? '' : 'AND v.id_key = {only_key:String}';
+  return {
+    where: `v.list = {list:String} AND v.scope = {scope:String} ${only} ${shown.where}`,
+    params: {
+      ...{ list: of.list, scope: of.scope },
+      ...(of.id_key === undefined ? {} : { only_key: of.id_key }),
+      ...shown.params,
+    },
+  };
 }
 
 /** The condition that an item of a list is not hidden, with its placeholders' values. */
@@ -99,3 +129,41 @@ export async function findLongId(
   );
   return row?.id_key;
 }
+
+/** Positions before and after every token. */
+export const ends = [
+  [0, beforeAllKeys, ''],
+  [Number.MAX_SAFE_INTEGER, afterAllKeys, 'g'],
+] as const;
+
+export const positionOf = ({ height, id_key, collection }: Item): Position => [height, id_key, collection];
+
+/** Longer ids stand in page keys by their hash, which begins as no id does: keys have to fit into URLs. */
+const [longest, mark] = [64, '#'];
+
+const hashOf = (id_key: string): string => createHash('sha256').update(id_key).digest('hex');
+
+/** A position as a page key carries it. */
+export function shorten([height, id_key, collection]: Position): Position {
+  const text = String(id_key);
+  return [height as number, text.length <= longest ? text : mark + hashOf(text), collection as string];
+}
+
+/** Finds the id of a hash among the tokens of a list; undefined when there is none. */
+type FindLongId = (height: number, hash: string) => Promise<string | undefined>;
+
+/** The position that a page key carries. @throws RpcError INVALID_ARGUMENT when it can be none. */
+export async function parsePosition(parts: readonly string[], find: FindLongId): Promise<Position> {
+  const [height = '', id = '', collection = ''] = parts;
+  const at = keyNumber(height);
+  if (!id.startsWith(mark)) return [at, id, collection];
+  const id_key = await find(at, id.slice(mark.length));
+  if (id_key === undefined) throw invalidArgument('pagination.key is not a key of this list');
+  return [at, id_key, collection];
+}
+
+/** Finds an id among items that are in memory. */
+export const findAmong =
+  (load: () => Promise<readonly Item[]>): FindLongId =>
+  async (height, hash) =>
+    (await load()).find((item) => item.height === height && hashOf(item.id_key) === hash)?.id_key;

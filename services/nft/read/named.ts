@@ -1,6 +1,7 @@
 import { invalidArgument } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import { keyNumber } from '../../common/page/key.js';
+import { beyondSql } from '../../common/page/view.js';
 import { fold } from '../names.js';
 import type { CollectionPlace } from './collections.js';
 import { type MovingPage, movingPage, type Range } from './moving-page.js';
@@ -67,13 +68,13 @@ function readNamed(
   sign: number,
   { anchor, descending, offset, limit }: Range,
 ): Promise<Named[]> {
-  const [order, over] = descending ? ['DESC', '<'] : ['ASC', '>'];
-  const beyond =
-    anchor === undefined
-      ? ''
-      : `WHERE rank ${over} {rank:Int8} OR (rank = {rank:Int8} AND (
-           born_at ${over} {born_at:UInt64} OR (born_at = {born_at:UInt64} AND collection ${over} {collection:String})
-         ))`;
+  const [order, over] = descending ? (['DESC', '<'] as const) : (['ASC', '>'] as const);
+  const place = [
+    ['rank', '{rank:Int8}'],
+    ['born_at', '{born_at:UInt64}'],
+    ['collection', '{collection:String}'],
+  ] as const;
+  const beyond = anchor === undefined ? '' : `WHERE ${beyondSql(place, over)}`;
   return database.rows<Named>(
     `SELECT inexact, born_at, collection
      FROM (

@@ -5,12 +5,21 @@ import { holdingOf, type ListName } from '../store/tables.js';
 import { type ShownCollection, tokenName } from '../store/types.js';
 import { tokenKey } from '../token-key.js';
 import { readCounts, readHoldings } from './counts.js';
-import { findLongId, type Item, type ItemList, readItems } from './items.js';
-import { memoryList } from './memory-list.js';
-import { type MovingList, type MovingPage, movingPage } from './moving-page.js';
+import {
+  countItems,
+  ends,
+  findAmong,
+  findLongId,
+  type Item,
+  type ItemList,
+  parsePosition,
+  positionOf,
+  readItems,
+  shorten,
+} from './items.js';
+import { type MovingList, type MovingPage, memoryList, movingPage } from './moving-page.js';
 import type { Reading } from './reader.js';
 import { readPlacesOf, readShown, readShownPlaces } from './shown.js';
-import { ends, findAmong, parsePosition, positionOf, shorten } from './token-position.js';
 import { readTokenSizes, readTokens, type TokenRow } from './tokens.js';
 
 /** How a list of tokens is sorted. */
@@ -27,6 +36,11 @@ export interface TokenQuery {
   readonly token_id: string;
   readonly order: TokenOrder;
   readonly page: PageRequest;
+}
+
+/** An item of a list, with its token where that was read to find it. */
+interface Listed extends Item {
+  readonly token?: TokenRow;
 }
 
 const emptyPage = (): MovingPage<ShownToken> => ({
@@ -94,33 +108,33 @@ export async function listTokensByAccount(
       page,
       memoryItems(name, async () => []),
     );
-  if (token_id !== '') {
-    const load = () =>
-      collection === ''
-        ? tokensOfId(reading, { list: 'owner', scope: owner, hidden, owner }, query)
-        : oneToken(reading, collection, query, owner);
+  if (token_id !== '' && collection !== '') {
+    const load = () => oneToken(reading, collection, query, owner);
     return pageOf(reading, page, memoryItems(name, load));
   }
   const of =
     collection === ''
       ? { list: listIn('owner', order), scope: owner }
       : { list: listIn('holding', order), scope: holdingOf(owner, collection) };
-  const list = { ...tableItems(reading, name, { ...of, hidden, owner }), count: async () => total };
-  return pageOf(reading, page, list, owner);
+  // An account has one token of an id in each of so many collections.
+  const shownOf = { ...of, hidden, owner, ...(token_id === '' ? {} : { id_key: tokenKey(token_id) }) };
+  const count = async (): Promise<number> =>
+    token_id === '' ? total : countItems(reading, { ...shownOf, list: 'owner' });
+  return pageOf(reading, page, { ...tableItems(reading, name, shownOf), count }, owner);
 }
 
 const listIn = (list: 'collection' | 'owner' | 'holding', order: TokenOrder): ListName =>
   order === 'height' ? `${list}_height` : list;
 
 /** A list that is read from its table. */
-const tableItems = (reading: Reading, name: string, of: ItemList): Omit<MovingList<Item>, 'count'> => ({
+const tableItems = (reading: Reading, name: string, of: ItemList): Omit<MovingList<Listed>, 'count'> => ({
   ...{ name, ends, positionOf, shorten },
   parse: (parts) => parsePosition(parts, (height, hash) => findLongId(reading, of, height, hash)),
   read: (range) => readItems(reading, of, range),
 });
 
 /** A list of few tokens, which is read whole. */
-const memoryItems = (name: string, load: () => Promise<Item[]>): MovingList<Item> =>
+const memoryItems = (name: string, load: () => Promise<Listed[]>): MovingList<Listed> =>
   memoryList(
     { name, ends, positionOf, shorten, parse: (parts) => parsePosition(parts, findAmong(load)) },
     load,
@@ -132,30 +146,11 @@ async function oneToken(
   collection: string,
   { token_id, order }: TokenQuery,
   owner?: string,
-): Promise<Item[]> {
+): Promise<Listed[]> {
   const id_key = tokenKey(token_id);
   const token = (await readTokens(reading, [{ collection, id_key }])).get(tokenName(collection, id_key));
   const isWanted = token !== undefined && !token.burnt && (owner === undefined || token.owner === owner);
-  return isWanted ? [{ height: order === 'height' ? token.height : 0, id_key, collection }] : [];
-}
-
-/** Most tokens of one id that an account is asked about: it has one in each of so many collections. */
-const mostOfId = 100_000;
-
-/** The tokens of an id that an account has, in whatever collections. */
-async function tokensOfId(reading: Reading, of: ItemList, { token_id, order }: TokenQuery): Promise<Item[]> {
-  const id_key = tokenKey(token_id);
-  const items = await readItems(
-    reading,
-    { ...of, id_key },
-    { anchor: undefined, descending: false, offset: 0, limit: mostOfId },
-  );
-  if (order === 'token_id') return items;
-  const tokens = await readTokens(reading, items);
-  return items.map((item) => ({
-    ...item,
-    height: tokens.get(tokenName(item.collection, item.id_key))?.height ?? 0,
-  }));
+  return isWanted ? [{ height: order === 'height' ? token.height : 0, id_key, collection, token }] : [];
 }
 
 /** How often a page is read again because tokens have moved since its list was read, and after which pause in milliseconds. */
@@ -171,7 +166,7 @@ const [mostReads, pause_ms] = [3, 25];
 async function pageOf(
   reading: Reading,
   request: PageRequest,
-  list: MovingList<Item>,
+  list: MovingList<Listed>,
   owner?: string,
 ): Promise<MovingPage<ShownToken>> {
   const isThere = (item: Partial<ShownToken>): item is ShownToken =>
@@ -189,7 +184,7 @@ async function pageOf(
 async function readPage(
   reading: Reading,
   request: PageRequest,
-  list: MovingList<Item>,
+  list: MovingList<Listed>,
 ): Promise<MovingPage<Partial<ShownToken>>> {
   const { items, pagination } = await readFitting(
     request,
@@ -199,11 +194,14 @@ async function readPage(
   );
   if (items.length === 0) return { ...emptyPage(), pagination };
   const [tokens, shown] = await Promise.all([
-    readTokens(reading, items),
+    readTokens(
+      reading,
+      items.filter((item) => item.token === undefined),
+    ),
     readShown(reading, [...new Set(items.map(({ collection }) => collection))]),
   ]);
-  const described = items.map(({ collection, id_key }) => {
-    const [token, of] = [tokens.get(tokenName(collection, id_key)), shown.get(collection)];
+  const described = items.map(({ collection, id_key, token: found }) => {
+    const [token, of] = [found ?? tokens.get(tokenName(collection, id_key)), shown.get(collection)];
     return { ...(token === undefined ? {} : { token }), ...(of === undefined ? {} : { collection: of }) };
   });
   return { items: described, pagination };

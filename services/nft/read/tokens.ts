@@ -43,7 +43,10 @@ const stateColumns = [
 const keysOf = (places: readonly TokenPlace[]) =>
   places.map(({ collection, id_key }) => tuple([collection, id_key]));
 
-/** What the node said of tokens last, up to the end of a reading, whether or not it is void by now. */
+/**
+ * What the node said of tokens last, up to the end of a reading, whether or not it is void by now. A token may have had any
+ * number of uris: it is found first which of them counts, and no other one is read.
+ */
 export const readSaidUris = (
   { database, tables, end, call }: Pick<Reading, 'database' | 'tables' | 'end' | 'call'>,
   places: readonly TokenPlace[],
@@ -51,10 +54,13 @@ export const readSaidUris = (
   inParts(places, textsOfToken, (some) =>
     database.rows<SaidUri>(
       `SELECT collection, id_key, uri, is_void, at
-       FROM ${tables.of('token_uris')} AS u
-       WHERE ${keysIn} AND u.at <= {end:UInt64}
-       ORDER BY u.version DESC
-       LIMIT 1 BY collection, id_key`,
+       FROM ${tables.of('token_uris')}
+       WHERE ${keysIn} AND (collection, id_key, version) GLOBAL IN (
+         SELECT u.collection AS collection, u.id_key AS id_key, max(u.version) AS version
+         FROM ${tables.of('token_uris')} AS u
+         WHERE ${keysIn} AND u.at <= {end:UInt64}
+         GROUP BY u.collection, u.id_key
+       )`,
       { keys: keysOf(some), end },
       { name: 'nft.uris', ...call },
     ),

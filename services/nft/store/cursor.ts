@@ -1,5 +1,7 @@
-import type { Call, Database } from '../../common/clickhouse/database.js';
+import type { Database } from '../../common/clickhouse/database.js';
 import type { Cursor } from '../../common/consume.js';
+import { type Head as CommonHead, createHead as createCommonHead } from '../../common/head.js';
+import type { HeadCall } from '../../common/writer/head-table.js';
 import type { Tables } from './tables.js';
 
 /** How far the tables are: everything up to here is whole, nothing above is read. */
@@ -11,13 +13,20 @@ export interface Position extends Cursor {
 /** Empty tables. */
 export const nothing: Position = { height: 0, hash: '', details: 0 };
 
-/** Reads the last block that is written whole at or below a height. */
-export async function readCursor(
+/** How far calls may read, in memory; names and uris that are learnt late revise it. */
+export type Head = CommonHead<Position>;
+
+/** Makes a head of empty tables. */
+export const createHead = (): Head => createCommonHead(nothing, ['height', 'hash']);
+
+/** Reads where the tables were at a height. @param details is not said by blocks. */
+export async function readPosition(
   database: Database,
   tables: Tables,
-  height = Number.MAX_SAFE_INTEGER,
-  call: Call & { readonly priority?: 'read' | 'write' } = {},
-): Promise<Cursor> {
+  height: number,
+  details: number,
+  call: HeadCall = {},
+): Promise<Position> {
   const [block] = await database.rows<Cursor>(
     `SELECT height, hash
      FROM ${tables.of('blocks')}
@@ -27,23 +36,5 @@ export async function readCursor(
     { height },
     { name: 'nft.cursor', ...call },
   );
-  return block ?? { height: 0, hash: '' };
-}
-
-/** The blocks between two heights, inclusive, ascending. */
-export function readHashes(
-  database: Database,
-  tables: Tables,
-  from: number,
-  to: number,
-  call: Call = {},
-): Promise<Cursor[]> {
-  return database.rows<Cursor>(
-    `SELECT height, hash
-     FROM ${tables.of('blocks')}
-     WHERE height BETWEEN {from:UInt64} AND {to:UInt64}
-     ORDER BY height`,
-    { from, to },
-    { name: 'nft.hashes', ...call },
-  );
+  return { ...nothing, ...block, details };
 }

@@ -4,7 +4,6 @@ import type { FaultPoint } from '../../common/fault.js';
 import type { Log } from '../../common/log.js';
 import type { FencedDatabase } from '../../common/writer/fence.js';
 import { partsOf } from '../../common/writer/views.js';
-import { insertInto } from './insert.js';
 import { withBirth } from './origin.js';
 import { nameRow } from './rows.js';
 import type { FactName, Tables } from './tables.js';
@@ -21,6 +20,7 @@ export interface EarlierFactsOptions {
   readonly tables: Tables;
   readonly fault: FaultPoint;
   readonly log: Log;
+  readonly insert: (table: FactName, lines: readonly string[]) => Promise<void>;
 }
 
 /** The facts that are made here. */
@@ -105,7 +105,7 @@ async function fillByToken(
  * Names: an earlier version kept the last one of each collection. It is taken for one that was there from the beginning, so
  * that a rollback leaves it; where blocks said several names, those are known with their positions.
  */
-async function fillNames({ database, tables, fault }: EarlierFactsOptions): Promise<void> {
+async function fillNames({ database, tables, fault, insert }: EarlierFactsOptions): Promise<void> {
   const options = { name: 'nft.fill_collection_names', priority: 'write' as const };
   await fault('fill collection_names');
   const renamed = `SELECT b.collection AS collection FROM ${tables.of('births')} AS b WHERE b.kind = 'renamed'`;
@@ -158,7 +158,7 @@ async function fillNames({ database, tables, fault }: EarlierFactsOptions): Prom
   );
   // Whatever was learnt counts before them.
   const lines = namesOfBirths(births, classes).map((name) => JSON.stringify(nameRow(name, 'chain', 0)));
-  await insertInto(database, tables, 'collection_names', lines, fault);
+  await insert('collection_names', lines);
 }
 
 /** The names that blocks said, in their order. */

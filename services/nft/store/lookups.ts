@@ -4,7 +4,7 @@ import { inParts } from '../../common/clickhouse/keys.js';
 import { newestRowsSql } from '../../common/page/view.js';
 import type { Creation, ObjectToken } from './known.js';
 import { countKey } from './known.js';
-import { originOf } from './origin.js';
+import { withBirth } from './origin.js';
 import type { Tables } from './tables.js';
 import type { CountPlace } from './touched.js';
 import { type Birth, type CollectionName, type Origin, type TokenState, tokenName } from './types.js';
@@ -87,19 +87,26 @@ export async function lookUpOrigins(
   collections: readonly AccountKey[],
   end: number = Number.MAX_SAFE_INTEGER,
 ): Promise<Map<AccountKey, Origin>> {
-  const rows = await inParts(collections, itself, (some) =>
+  // Of each kind the row that counts: a collection can have any number of names.
+  const births = await inParts(collections, itself, (some) =>
     database.rows<Birth>(
-      `SELECT collection, kind, born_at, creator, name, timestamp, at FROM ${tables.of('births')} WHERE collection IN {collections:Array(String)} AND at <= {end:UInt64}`,
+      `SELECT collection, kind, born_at, creator, name, timestamp, at
+       FROM ${tables.of('births')}
+       WHERE collection IN {collections:Array(String)} AND (collection, kind, at) GLOBAL IN (
+         SELECT b.collection AS collection, b.kind AS kind, if(b.kind = 'renamed', max(b.at), min(b.at)) AS at
+         FROM ${tables.of('births')} AS b
+         WHERE b.collection IN {collections:Array(String)} AND b.at <= {end:UInt64}
+         GROUP BY b.collection, b.kind
+       )
+       ORDER BY at`,
       { collections: some, end },
       write('look_up_births'),
     ),
   );
-  const births = new Map<AccountKey, Birth[]>();
-  for (const row of rows) births.set(row.collection, [...(births.get(row.collection) ?? []), row]);
   const origins = new Map<AccountKey, Origin>();
-  for (const [collection, some] of births) {
-    const origin = originOf(some);
-    if (origin !== undefined) origins.set(collection, origin);
+  for (const birth of births) {
+    const origin = withBirth(origins.get(birth.collection), birth);
+    if (origin !== undefined) origins.set(birth.collection, origin);
   }
   return origins;
 }

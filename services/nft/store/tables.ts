@@ -1,7 +1,7 @@
 import type { Target } from '../../common/clickhouse/migrate.js';
 import { namesOf, type TableNames } from '../../common/clickhouse/tables.js';
-import { asColumns, type HeadTable } from '../../common/writer/head-table.js';
-import type { Position } from './cursor.js';
+import { asColumns, type HeadTable, ofService } from '../../common/writer/head-table.js';
+import { type Position, readPosition } from './cursor.js';
 
 /** Append-only tables: what happened, in the order of the chain, and what the node said. */
 export type FactName =
@@ -42,9 +42,10 @@ export const tablesOf = (target: Target): Tables => namesOf(target);
 
 /** How far they are. */
 export const headOf = (tables: Tables): HeadTable<Position> => ({
-  table: tables.of('head'),
-  name: 'nft',
+  ...ofService('nft', tables),
   ...asColumns<Position>(['height', 'hash', 'details']),
+  positionAt: (database, height, call, newest) =>
+    readPosition(database, tables, height, newest?.details ?? 0, call),
 });
 
 /** The lists of tokens, by token id and by height. */

@@ -1,12 +1,12 @@
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import { fetchEvmHeight } from '../../common/chain/evm.js';
 import type { Log } from '../../common/log.js';
+import { createOnce } from '../../common/lru.js';
 import type { Metrics } from '../../common/metrics.js';
 import { type BalanceAnswer, type BalanceQuestion, createBalances } from '../node/erc20.js';
 import { type Holding, holdingKey } from '../store/balance.js';
 import type { Compared } from '../store/heal.js';
 import type { RichlistStore } from '../store/store.js';
-import { createOnce } from './once.js';
 
 export interface CompareOptions {
   readonly config: { readonly BALANCE_BATCH: number };

@@ -4,6 +4,7 @@ import type { Endpoints } from '../../common/chain/endpoints.js';
 import { messageOf } from '../../common/errors.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
+import { inParallel } from '../../common/parallel.js';
 import { within } from '../../common/signal.js';
 import { fetchDenom } from '../node/denoms.js';
 
@@ -36,15 +37,13 @@ export function createNaming(options: NameOptions): NameTokens {
     if (Date.now() < asksAgainAt) return names;
     const signal = within(patience_ms, options.signal);
     setMaxListeners(0, signal); // every request under way listens to it
-    const left = [...tokens];
-    const worker = async (): Promise<void> => {
-      for (let token = left.pop(); token !== undefined && !signal.aborted; token = left.pop())
-        names.set(token, (await fetchDenom(rest, token, signal)) ?? denomOf(token));
-    };
+    let hasFailed = false;
+    const ask = async (token: string) =>
+      names.set(token, (await fetchDenom(rest, token, signal)) ?? denomOf(token));
     try {
-      await Promise.all(Array.from({ length: atOnce }, worker));
+      await inParallel(tokens, atOnce, ask, () => hasFailed || signal.aborted);
     } catch (error) {
-      left.length = 0;
+      hasFailed = true;
       asksAgainAt = Date.now() + pause_ms;
       if (!options.signal.aborted) {
         metrics.problems.inc({ service: 'richlist', kind: 'denom' });

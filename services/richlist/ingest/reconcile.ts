@@ -1,35 +1,26 @@
-import type { Endpoints } from '../../common/chain/endpoints.js';
 import type { Database } from '../../common/clickhouse/database.js';
 import { inParts } from '../../common/clickhouse/keys.js';
 import { messageOf, TryAgainError } from '../../common/errors.js';
 import { sleep } from '../../common/lifecycle.js';
-import type { Log } from '../../common/log.js';
-import type { Metrics } from '../../common/metrics.js';
 import type { WriterHealth } from '../../common/writer-health.js';
 import type { Holding } from '../store/balance.js';
 import { servedHeight } from '../store/cursor.js';
-import type { RichlistStore } from '../store/store.js';
 import type { Tables } from '../store/tables.js';
-import { createComparison, type Outcome } from './compare.js';
+import { type CompareOptions, createComparison, type Outcome } from './compare.js';
 import type { NameTokens } from './names.js';
 
-export interface ReconcileOptions {
+export interface ReconcileOptions extends CompareOptions {
   readonly config: {
     readonly RECONCILE_INTERVAL_MS: number;
     readonly RECONCILE_DRIFTING_MS: number;
     readonly BALANCE_BATCH: number;
   };
-  readonly store: RichlistStore;
   readonly database: Database;
   readonly tables: Tables;
-  readonly jsonRpc: Endpoints;
   readonly nameTokens: NameTokens;
   /** Last height of the block service. */
   readonly headHeight: () => Promise<number>;
-  readonly log: Log;
-  readonly metrics: Metrics;
   readonly health: WriterHealth;
-  readonly signal: AbortSignal;
 }
 
 /** What fails, as it is told. */

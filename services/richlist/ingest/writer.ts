@@ -1,25 +1,16 @@
-import type { Endpoints } from '../../common/chain/endpoints.js';
-import type { FaultPoint } from '../../common/fault.js';
-import type { Log } from '../../common/log.js';
-import type { Metrics } from '../../common/metrics.js';
+import type { TablesOptions } from '../../common/consumer-service.js';
+import { createOnce } from '../../common/lru.js';
 import type { RichlistConfig } from '../config.js';
 import { createBalances } from '../node/erc20.js';
 import { openSeed, type Seed, type SeedBalance, type SeedProgress } from '../node/seed.js';
 import { EndlessList } from '../node/state.js';
 import type { WriterOptions } from '../open.js';
 import type { Reader } from '../read/reader.js';
-import { readEarlierNames, readEarlierSeed } from './earlier.js';
-import { createEarlierHeals } from './earlier-heals.js';
+import { createEarlierHeals, readEarlierNames, readEarlierSeed } from './earlier.js';
 import { createNaming } from './names.js';
-import { createOnce } from './once.js';
 
-export interface WriterEnvironment {
-  readonly config: RichlistConfig;
-  readonly rest: Endpoints;
-  readonly jsonRpc: Endpoints;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly fault?: FaultPoint | undefined;
+export interface WriterEnvironment
+  extends Pick<TablesOptions<RichlistConfig>, 'config' | 'rest' | 'jsonRpc' | 'log' | 'metrics' | 'fault'> {
   readonly signal: AbortSignal;
   /** While tables are rebuilt: those in use, which know what only the node could tell. */
   readonly earlier: () => Reader | undefined;

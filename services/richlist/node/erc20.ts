@@ -1,8 +1,10 @@
 import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
 import { fetchEvmHeight, hexHeight } from '../../common/chain/evm.js';
 import { messageOf } from '../../common/errors.js';
+import { groupBy } from '../../common/group.js';
 import type { Log } from '../../common/log.js';
 import { createLru } from '../../common/lru.js';
+import { inParallel } from '../../common/parallel.js';
 import type { Holding } from '../store/balance.js';
 
 /** Selector of balanceOf(address). */
@@ -151,25 +153,14 @@ export function createBalances(options: BalanceOptions): Balances {
     indexes: readonly number[],
     answers: BalanceAnswer[],
   ): Promise<void> => {
-    const byToken = new Map<string, number[]>();
-    for (const index of indexes) {
-      const { token } = questions[index] as BalanceQuestion;
-      const own = byToken.get(token);
-      if (own === undefined) byToken.set(token, [index]);
-      else own.push(index);
-    }
-    const left = [...byToken];
-    const worker = async (): Promise<void> => {
-      for (let next = left.pop(); next !== undefined; next = left.pop()) {
-        const [token, own] = next;
-        const some = await askToken(
-          token,
-          own.map((index) => questions[index] as BalanceQuestion),
-        );
-        for (const [n, answer] of some.entries()) answers[own[n] as number] = answer;
-      }
-    };
-    await Promise.all(Array.from({ length: tokensAtOnce }, worker));
+    const byToken = groupBy(indexes, (index) => (questions[index] as BalanceQuestion).token);
+    await inParallel([...byToken], tokensAtOnce, async ([token, own]) => {
+      const some = await askToken(
+        token,
+        own.map((index) => questions[index] as BalanceQuestion),
+      );
+      for (const [n, answer] of some.entries()) answers[own[n] as number] = answer;
+    });
   };
 
   return {

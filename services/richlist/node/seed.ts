@@ -6,6 +6,7 @@ import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import { createLru } from '../../common/lru.js';
 import type { Metrics } from '../../common/metrics.js';
+import { inParallel } from '../../common/parallel.js';
 import type { Holding } from '../store/balance.js';
 import { contractInDenom, fetchContract } from './denoms.js';
 import { type DenomOwner, fetchDenoms, fetchOwners } from './owners.js';
@@ -151,17 +152,13 @@ async function* seedBalances(
     const balances: SeedBalance[] = [];
     /** What follows the first page of each account: nothing, for nearly all. */
     const further: { account: AccountKey; pages: AsyncIterable<readonly BankCoin[]> }[] = [];
-    const worker = async (): Promise<void> => {
-      for (let next = left.pop(); next !== undefined; next = left.pop()) {
-        const { account, address } = next;
-        const pages = fetchBankCoins(patient(rest, options), address, height, signal);
-        const first = await pages.next();
-        if (first.done) continue;
-        for (const balance of await balancesOf(account, first.value)) balances.push(balance);
-        further.push({ account, pages });
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency }, worker));
+    await inParallel(left, concurrency, async ({ account, address }) => {
+      const pages = fetchBankCoins(patient(rest, options), address, height, signal);
+      const first = await pages.next();
+      if (first.done) return;
+      for (const balance of await balancesOf(account, first.value)) balances.push(balance);
+      further.push({ account, pages });
+    });
     // The order of answers is chance; the order of rows is not.
     yield told(balances.sort((a, b) => (a.token + a.account < b.token + b.account ? -1 : 1)));
     for (const { account, pages } of further)

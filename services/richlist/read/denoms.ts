@@ -1,10 +1,8 @@
 import type { Call } from '../../common/clickhouse/database.js';
 import { notFound } from '../../common/errors.js';
+import { quoted } from '../../common/page/check.js';
 import { contractInDenom } from '../node/denoms.js';
 import type { Reader } from './reader.js';
-
-/** A client's text in a message: long ones are cut. */
-const shown = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}...` : text);
 
 /** The contract that a text names by its address, lower-case hex without 0x. */
 const contractIn = (denom: string): string | undefined =>
@@ -33,7 +31,7 @@ export async function findToken(
       { name: 'richlist.token', ...call },
     );
     if (token !== undefined) return token.token;
-    throw notFound(`denom ${shown(denom)} is not known`);
+    throw notFound(`denom ${quoted(denom)} is not known`);
   }
   const rows =
     denom.length > longestDenom
@@ -46,10 +44,10 @@ export async function findToken(
   const fitting = rows.filter((row) => row.denom === denom);
   const found = fitting.length > 0 ? fitting : rows;
   const [first, second] = found;
-  if (first === undefined) throw notFound(`denom ${shown(denom)} is not known`);
+  if (first === undefined) throw notFound(`denom ${quoted(denom)} is not known`);
   if (second !== undefined)
     throw notFound(
-      `denom ${shown(denom)} fits several: ${found
+      `denom ${quoted(denom)} fits several: ${found
         .map((row) => row.denom)
         .slice(0, 5)
         .join(', ')}`,

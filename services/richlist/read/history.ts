@@ -63,17 +63,10 @@ export async function* holdersAt(
   moment: Moment,
   call: Call,
 ): AsyncGenerator<Holder[], void, undefined> {
-  for await (const { above, upTo } of accountRanges(reader, token, call)) {
-    const rows = await reader.database.rows<{ account: string; balance: string }>(
-      `SELECT account, toString(argMax(c.amount, c.ord)) AS balance FROM ${reader.tables.of('changes')} AS c WHERE token = {token:String} AND account > {above:String} AND account <= {upTo:String} AND c.ord <= {last_ord:UInt64} AND c.height <= {height:UInt64} GROUP BY account HAVING argMax(c.amount, c.ord) > 0 ORDER BY account`,
-      { token, above, upTo, last_ord: moment.position.last_ord, height: moment.to },
-      { name: 'richlist.holders_at', ...call },
-    );
-    await checkMoment(reader, moment);
-    if (rows.length > 0)
-      yield rows.map(({ account, balance }) => ({ account: `0x${account}`, amount: balance }));
-  }
-  await checkMoment(reader, moment);
+  const select = `SELECT account, toString(argMax(c.amount, c.ord)) AS balance FROM ${reader.tables.of('changes')} AS c WHERE ${ofAccounts} AND c.height <= {to:UInt64} GROUP BY account HAVING argMax(c.amount, c.ord) > 0 ORDER BY account`;
+  type Row = { readonly account: string; readonly balance: string };
+  for await (const rows of rowsOfAccounts<Row>(reader, token, moment, call, select, 'holders_at'))
+    yield rows.map(({ account, balance }) => ({ account: `0x${account}`, amount: balance }));
 }
 
 /** Every change in a window of heights, account by account. @throws RpcError ABORTED */
@@ -83,25 +76,39 @@ export async function* changesBetween(
   moment: Moment,
   call: Call,
 ): AsyncGenerator<Change[], void, undefined> {
-  for await (const { above, upTo } of accountRanges(reader, token, call)) {
-    const rows = await reader.database.rows<{
-      account: string;
-      at: number;
-      balance: string;
-      is_heal: number | boolean;
-    }>(
-      `SELECT account, c.height AS at, toString(c.amount) AS balance, c.source = 'heal' AS is_heal FROM ${reader.tables.of('changes')} AS c WHERE token = {token:String} AND account > {above:String} AND account <= {upTo:String} AND c.ord <= {last_ord:UInt64} AND c.height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY token, account, c.ord`,
-      { token, above, upTo, last_ord: moment.position.last_ord, from: moment.from, to: moment.to },
-      { name: 'richlist.changes', ...call },
+  const select = `SELECT account, c.height AS at, toString(c.amount) AS balance, c.source = 'heal' AS is_heal FROM ${reader.tables.of('changes')} AS c WHERE ${ofAccounts} AND c.height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY token, account, c.ord`;
+  type Row = { account: string; at: number; balance: string; is_heal: number | boolean };
+  for await (const rows of rowsOfAccounts<Row>(reader, token, moment, call, select, 'changes'))
+    yield rows.map(({ account, at, balance, is_heal }) => ({
+      account: `0x${account}`,
+      height: at,
+      amount: balance,
+      is_heal: Boolean(is_heal),
+    }));
+}
+
+/** The changes of a range of accounts in a token, as a call sees them. */
+const ofAccounts =
+  'token = {token:String} AND account > {above:String} AND account <= {upTo:String} AND c.ord <= {last_ord:UInt64}';
+
+/** The rows that a query gives of a token, range of accounts by range. @throws RpcError ABORTED */
+async function* rowsOfAccounts<Row>(
+  reader: Reader,
+  token: string,
+  moment: Moment,
+  call: Call,
+  select: string,
+  name: string,
+): AsyncGenerator<Row[], void, undefined> {
+  const { from, to, position } = moment;
+  for await (const range of accountRanges(reader, token, call)) {
+    const rows = await reader.database.rows<Row>(
+      select,
+      { token, ...range, last_ord: position.last_ord, from, to },
+      { name: `richlist.${name}`, ...call },
     );
     await checkMoment(reader, moment);
-    if (rows.length > 0)
-      yield rows.map(({ account, at, balance, is_heal }) => ({
-        account: `0x${account}`,
-        height: at,
-        amount: balance,
-        is_heal: Boolean(is_heal),
-      }));
+    if (rows.length > 0) yield rows;
   }
   await checkMoment(reader, moment);
 }

@@ -3,7 +3,7 @@ import { invalidArgument } from '../../common/errors.js';
 import type { PageRequest, PageResponse } from '../../common/gen/indexer/common/v1/common.js';
 import type { Holder } from '../../common/gen/indexer/richlist/v1/richlist.js';
 import { decodeKey, encodeKey } from '../../common/page/key.js';
-import { viewPageSql } from '../../common/page/view.js';
+import { beyondSql, viewPageSql } from '../../common/page/view.js';
 import { largestAmount, placeOf } from '../amount.js';
 import { servedHeight } from '../store/cursor.js';
 import type { Reader } from './reader.js';
@@ -120,12 +120,11 @@ async function readPlaces(
   { token, from, descending, skip, limit }: Part,
   call: Call,
 ): Promise<Place[]> {
-  const beyond = descending ? '<' : '>';
-  // Not as a comparison of tuples: of that the primary key uses the first part only.
-  const after =
-    from === undefined
-      ? ''
-      : `AND (v.place ${beyond} {place:UInt256} OR (v.place = {place:UInt256} AND v.account ${beyond} {account:String}))`;
+  const place = [
+    ['v.place', '{place:UInt256}'],
+    ['v.account', '{account:String}'],
+  ] as const;
+  const after = from === undefined ? '' : `AND ${beyondSql(place, descending ? '<' : '>')}`;
   const part = viewPageSql({
     table: tables.of('holder_list'),
     columns: ['place', 'account'],

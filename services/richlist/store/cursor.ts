@@ -1,5 +1,6 @@
-import type { Call, Database } from '../../common/clickhouse/database.js';
-import type { Cursor } from '../../common/consume.js';
+import type { Database } from '../../common/clickhouse/database.js';
+import { type Head as CommonHead, createHead as createCommonHead } from '../../common/head.js';
+import type { HeadCall } from '../../common/writer/head-table.js';
 import type { Tables } from './tables.js';
 
 /** How far the tables are: everything up to here is whole, nothing above is read. */
@@ -21,12 +22,18 @@ export const nothing: Position = { height: 0, hash: '', last_ord: 0, seed_height
 export const servedHeight = ({ height, seed_height }: Position): number =>
   height >= seed_height ? height : 0;
 
-/** Reads how far the tables are, or were at a height. */
+/** How far calls may read, in memory; a correction moves it too. */
+export type Head = CommonHead<Position>;
+
+/** Makes a head of empty tables. */
+export const createHead = (): Head => createCommonHead(nothing, ['height', 'hash', 'last_ord']);
+
+/** Reads how far the tables were at a height. */
 export async function readPosition(
   database: Database,
   tables: Tables,
-  height = Number.MAX_SAFE_INTEGER,
-  call: Call & { readonly priority?: 'read' | 'write' } = {},
+  height: number,
+  call: HeadCall = {},
 ): Promise<Position> {
   const [position] = await database.rows<Position>(
     `SELECT height, hash, last_ord, seed_height FROM ${tables.of('blocks')} WHERE height <= {height:UInt64} ORDER BY height DESC, last_ord DESC LIMIT 1`,
@@ -34,19 +41,4 @@ export async function readPosition(
     { name: 'richlist.cursor', ...call },
   );
   return position ?? nothing;
-}
-
-/** The blocks between two heights, inclusive, ascending. */
-export function readHashes(
-  database: Database,
-  tables: Tables,
-  from: number,
-  to: number,
-  call: Call = {},
-): Promise<Cursor[]> {
-  return database.rows<Cursor>(
-    `SELECT height, any(hash) AS hash FROM ${tables.of('blocks')} WHERE height BETWEEN {from:UInt64} AND {to:UInt64} GROUP BY height ORDER BY height`,
-    { from, to },
-    { name: 'richlist.hashes', ...call },
-  );
 }

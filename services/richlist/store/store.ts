@@ -1,35 +1,27 @@
-import { claimChain } from '../../common/claim.js';
-import type { Target } from '../../common/clickhouse/migrate.js';
-import { splitLines } from '../../common/clickhouse/parts.js';
-import type { Cursor } from '../../common/consume.js';
-import type { FaultPoint } from '../../common/fault.js';
-import type { Log } from '../../common/log.js';
-import { createMutex } from '../../common/mutex.js';
+import { atMost, chunks } from '../../common/chunk.js';
+import { checkFollows } from '../../common/consume.js';
 import { type CompactorOptions, createCompactor } from '../../common/writer/compact.js';
-import type { FencedDatabase } from '../../common/writer/fence.js';
-import { headBefore } from '../../common/writer/head-before.js';
-import { createWriterHead } from '../../common/writer/repair.js';
-import type { ComparedPart } from '../../common/writer/views.js';
+import {
+  createTableWriter,
+  type StoreEnvironment,
+  type TableStore,
+} from '../../common/writer/table-writer.js';
 import { clampAmount } from '../amount.js';
 import type { DecodedBlock } from '../decode/block.js';
 import type { BalanceAnswer, BalanceQuestion } from '../node/erc20.js';
 import type { Seed } from '../node/seed.js';
 import { type Holding, type HoldingKey, holdingKey, holdingOf } from './balance.js';
-import { checkFollows, splitBlocks } from './batches.js';
-import { nothing, type Position, readHashes, readPosition } from './cursor.js';
+import { nothing, type Position } from './cursor.js';
 import { changesOfBlocks, type FoldStart, firstQuestions } from './fold.js';
 import { type Compared, healsOf } from './heal.js';
 import { createHolderCounts } from './holder-counts.js';
 import { createKnown } from './known.js';
 import { addChange, type Batch, balanceRows, countRows, holderRows, startBatch } from './rows.js';
-import { type FactName, headOf, tablesOf, type ViewName } from './tables.js';
+import { headOf, type TableName, tablesOf, type ViewName } from './tables.js';
 import { createTokenList } from './token-list.js';
 import { factsAbove, richlistViews } from './views.js';
 
-export interface StoreOptions {
-  readonly database: FencedDatabase;
-  readonly target: Target;
-  readonly log: Log;
+export interface StoreOptions extends StoreEnvironment<Position> {
   /** The state to begin with, for empty tables and the first block's height. */
   readonly openSeed: (first_height: number) => Promise<Seed>;
   /** Told when the state to begin with is written; it counts from the first block on. */
@@ -40,18 +32,6 @@ export interface StoreOptions {
   readonly nameTokens: (tokens: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   /** While tables are rebuilt: what those in use had set right after these blocks, by height. */
   readonly earlierHeals?: ((blocks: readonly DecodedBlock[]) => Promise<FoldStart['heals']>) | undefined;
-  /** Called between any two writes. */
-  readonly fault?: FaultPoint | undefined;
-  /** Told when more is whole. */
-  readonly onWritten?: ((position: Position) => void) | undefined;
-  /** Told where the tables are found, after a start or a failure. */
-  readonly onRecovered?: ((position: Position) => void) | undefined;
-  /** Told before anything above a position is removed. */
-  readonly onUnwind?: ((position: Position) => void) | undefined;
-  /** Told how far it is while all views are made from facts; '' once they are there. */
-  readonly onRebuild?: ((progress: string) => void) | undefined;
-  /** Told how many repairs have begun and ended. */
-  readonly onRepairs?: ((count: number) => void) | undefined;
   /** Told of a balance that its logs lead below zero or beyond uint256. */
   readonly onMisfit?: ((holding: Holding, height: number) => void) | undefined;
   /** When deleted rows are dropped from views. */
@@ -60,16 +40,8 @@ export interface StoreOptions {
   readonly knownCapacity?: number | undefined;
 }
 
-/**
- * The tables as their one writer sees them. Every method that writes leaves them, whatever it
- * is interrupted by, in a state that `recover` turns into one that an undisturbed run could
- * have left.
- */
-export interface RichlistStore {
-  /** Ties the tables to a chain. @throws UserError when they hold another one. */
-  claim(chain_id: string, vm_type: string): Promise<void>;
-  /** Removes what a crash left above the cursor, and says where it is. */
-  recover(): Promise<Position>;
+/** The tables as their one writer sees them. */
+export interface RichlistStore extends TableStore<Position> {
   /** Recovers, if a write has failed and nobody has done so yet: a heal has no stream behind it. */
   mend(): Promise<void>;
   /** Writes the blocks right after the position, on empty tables the seed first. */
@@ -89,21 +61,14 @@ export interface RichlistStore {
   check(ord: number, revision: number): Promise<void>;
   /** Remembers when every holder of the tokens that drift was compared, in milliseconds since the epoch. */
   noteDrifting(compared_at: number): Promise<void>;
-  /** Removes everything above a height; all when that is below the state that was begun with. */
-  unwind(height: number): Promise<void>;
-  /** Runs something while nothing is written. */
-  hold<T>(work: () => Promise<T>): Promise<T>;
-  /** See `WriterHead`. */
-  compareViews(): AsyncGenerator<ComparedPart, void, undefined>;
-  /** The blocks between two heights, inclusive, ascending. */
-  hashes(from: number, to: number): Promise<Cursor[]>;
-  readonly position: Position;
-  /** Changes with every repair of the tables. */
-  readonly revision: number;
 }
 
-/** One insert's text, and the rows that it holds at most. */
-const [charactersAtOnce, linesAtOnce] = [3 * 1024 * 1024, 50_000];
+/** Changes and blocks that are written at once; the cursor rows must fit into one insert. */
+const [changesAtOnce, blocksAtOnce] = [20_000, 1_000];
+
+/** How many changes a block makes. */
+const countChanges = ({ deltas }: DecodedBlock): number =>
+  [...deltas.values()].reduce((sum, accounts) => sum + accounts.size, 0);
 
 /** Rows of a view that one statement writes. */
 const viewRows = 100_000;
@@ -116,60 +81,39 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   const { database, log } = options;
   const tables = tablesOf(options.target);
   const fault = options.fault ?? (() => {});
-  const exclusive = createMutex();
   const known = createKnown(database, tables, options.knownCapacity ?? defaultCapacity);
   const counts = createHolderCounts(database, tables);
-  const compactor = createCompactor({
+  const compact = createCompactor({
     ...{ database, tables, log, views: ['holder_list'], name: 'richlist' },
     ...options.compaction,
   });
   const tokenList = createTokenList(database, tables, options.nameTokens);
-  let position: Position = nothing;
-  let revision = 0;
-  // After a failure nobody knows what is in the tables, until `recover` has looked.
-  let isClean = false;
-  let hasFailed = false;
-
-  const head = createWriterHead({
-    ...{ database, tables, fault, log, onRebuild: options.onRebuild, onRepairs: options.onRepairs },
-    head: headOf(tables),
-    views: [richlistViews],
-    above: factsAbove,
-    viewRows,
+  const writer = createTableWriter<Position, TableName>({
+    ...{ database, tables, fault, log, onRebuild: options.onRebuild, viewRows },
+    ...{ head: headOf(tables), views: [richlistViews], above: factsAbove, shown: options.head, nothing },
+    what: 'the holders of the rich list are',
+    forget: () => tokenList.reset(),
+    async load() {
+      counts.reset();
+      await known.reset();
+    },
+    // Below the state that was begun with there is nothing.
+    lowestFor: (to, height) => (Math.min(to.height, height) < to.seed_height ? nothing : to),
   });
-
-  const insert = async (name: FactName | 'drifting', lines: readonly string[]): Promise<void> => {
-    for (const part of splitLines(lines, charactersAtOnce, linesAtOnce)) {
-      await fault(`write ${name}`);
-      await database.insert(tables.of(name), part.join('\n'), {
-        name: `richlist.write_${name}`,
-        priority: 'write',
-      });
-    }
-  };
+  const { store, exclusive, insert } = writer;
+  const writing = (work: () => Promise<void>) => exclusive(() => writer.writing(work));
 
   /** Writes the views of a batch. */
   const writeViews = async (batch: Batch): Promise<void> => {
     const version = database.nextVersion();
     const changed = await counts.after(batch);
-    await head.writeViews([
+    await writer.writeViews([
       ['account_balances', balanceRows(batch, version)],
       ['holder_list', holderRows(batch, version)],
       ['holder_counts', countRows(changed, version)],
     ]);
     counts.put(changed);
   };
-
-  /** Runs a write; whatever stops it, nothing is written again before `recover`. */
-  const writing = (work: () => Promise<void>): Promise<void> =>
-    exclusive(async () => {
-      if (!isClean) throw new Error('the tables must be recovered before they are written again');
-      isClean = false;
-      hasFailed = true;
-      await work();
-      isClean = true;
-      hasFailed = false;
-    });
 
   /** Writes the changes of a batch and what follows from them; the cursor is the caller's. */
   const writeBatch = async (
@@ -196,11 +140,10 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       'blocks',
       hashes.map((row) => JSON.stringify({ ...row, seed_height: next.seed_height })),
     );
-    await head.advance(next);
+    await writer.advance(next);
     await fault('written');
-    position = next;
-    options.onWritten?.(position);
-    await compactor.afterBatch();
+    options.head.advance(next);
+    await compact();
   };
 
   /** Writes the state to begin with, without a cursor: that comes with the first block. */
@@ -264,85 +207,33 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   /** What has to be set right, by the node's answers. */
   const compare = async (compared: readonly Compared[]) => {
     const keys = new Set(compared.map(({ token, account }) => holdingKey(token, account)));
-    return healsOf(database, tables, compared, await known.get(keys), position);
+    return healsOf(database, tables, compared, await known.get(keys), store.position);
   };
 
-  /** Where the tables are, after whatever happened to them. */
-  const findHead = async (): Promise<Position> => {
-    const positionAt = (height: number) => readPosition(database, tables, height, { priority: 'write' });
-    const first = () => headBefore(database, tables.of('cuts'), 'richlist', positionAt);
-    return (await head.find(first)).position;
-  };
-
-  /** Makes the tables what they are at a position, and forgets what memory knows of them. */
-  const repair = async (to: Position, onLowered?: () => void): Promise<number> => {
-    isClean = false;
-    revision += 1;
-    tokenList.reset();
-    const removed = await head.repair(to, onLowered);
-    counts.reset();
-    await known.reset();
-    await fault('removed');
-    position = to;
-    // Who has begun to compare meanwhile has seen tables that were half repaired.
-    revision += 1;
-    isClean = true;
-    hasFailed = false;
-    return removed;
-  };
-
-  const recover = async (): Promise<Position> => {
-    const found = await findHead();
-    const removed = await repair(found);
-    options.onRecovered?.(found);
-    if (removed > 0) log.warn({ rows: removed, height: found.height }, 'removed what a crash had left');
-    return found;
-  };
-
-  return {
-    claim: (chain_id, vm_type) =>
-      exclusive(() =>
-        claimChain(
-          {
-            database,
-            table: tables.of('chain'),
-            what: 'the holders of the rich list',
-            name: 'richlist.claim',
-          },
-          chain_id,
-          vm_type,
-        ),
-      ),
-    get position() {
-      return position;
-    },
-    get revision() {
-      return revision;
-    },
+  return Object.assign(store, {
     // Looked at in its turn: a write that is under way has not failed.
-    mend: () =>
-      exclusive(async () => {
-        if (hasFailed) await recover();
-      }),
-    recover: () => exclusive(recover),
-    writeBlocks: (blocks) =>
+    mend: () => exclusive(writer.mend),
+    writeBlocks: (blocks: readonly DecodedBlock[]) =>
       writing(async () => {
-        for (const some of splitBlocks(blocks)) {
+        const changes = { most: changesAtOnce, of: countChanges };
+        for (const some of chunks(blocks, atMost(blocksAtOnce), changes)) {
+          const { position } = store;
           checkFollows(position, some);
           const from = position.height === 0 ? await writeSeed((some[0] as DecodedBlock).height) : position;
           await writeSomeBlocks(some, from);
         }
       }),
-    differing: (compared, asked_at) =>
+    differing: (compared: readonly Compared[], asked_at: number) =>
       exclusive(async () => {
-        if (!isClean || asked_at !== revision) return [];
+        if (!writer.isClean || asked_at !== store.revision) return [];
         const heals = await compare(compared);
         const keys = new Set(heals.map(({ token, account }) => holdingKey(token, account)));
         return compared.filter(({ token, account }) => keys.has(holdingKey(token, account)));
       }),
-    async heal(compared, asked_at) {
+    async heal(compared: readonly Compared[], asked_at: number) {
       let healed: Holding[] = [];
       await writing(async () => {
+        const { position, revision } = store;
         if (asked_at !== revision || compared.length === 0) return;
         const heals = await compare(compared);
         if (heals.length === 0) return;
@@ -358,27 +249,18 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       });
       return healed;
     },
-    name: (denoms) =>
+    name: (denoms: ReadonlyMap<string, string>) =>
       writing(async () => {
         const lines = await tokenList.denomRows(denoms);
         await insert('denoms', lines);
         await database.confirm();
-        if (lines.length > 0) options.onWritten?.(position);
+        if (lines.length > 0) options.head.advance(store.position);
       }),
-    check: (ord, asked_at) =>
+    check: (ord: number, asked_at: number) =>
       writing(async () => {
-        if (asked_at === revision) await insert('checks', [JSON.stringify({ ord })]);
+        if (asked_at === store.revision) await insert('checks', [JSON.stringify({ ord })]);
       }),
-    noteDrifting: (compared_at) => writing(() => insert('drifting', [JSON.stringify({ compared_at })])),
-    unwind: (height) =>
-      exclusive(async () => {
-        const newest = await findHead();
-        const found = height >= newest.height ? newest : await readPosition(database, tables, height);
-        const to = found.height < found.seed_height || height < found.seed_height ? nothing : found;
-        await repair(to, () => options.onUnwind?.(to));
-      }),
-    hold: exclusive,
-    compareViews: head.compareViews,
-    hashes: (from, to) => readHashes(database, tables, from, to),
-  };
+    noteDrifting: (compared_at: number) =>
+      writing(() => insert('drifting', [JSON.stringify({ compared_at })])),
+  });
 }

@@ -1,7 +1,7 @@
 import type { Target } from '../../common/clickhouse/migrate.js';
 import { namesOf, type TableNames } from '../../common/clickhouse/tables.js';
-import { asColumns, type HeadTable } from '../../common/writer/head-table.js';
-import type { Position } from './cursor.js';
+import { asColumns, type HeadTable, ofService } from '../../common/writer/head-table.js';
+import { type Position, readPosition } from './cursor.js';
 
 /** Append-only tables: what happened, in its order. */
 export type FactName = 'blocks' | 'changes' | 'tokens' | 'denoms' | 'checks';
@@ -20,7 +20,7 @@ export const tablesOf = (target: Target): Tables => namesOf(target);
 
 /** How far they are. */
 export const headOf = (tables: Tables): HeadTable<Position> => ({
-  table: tables.of('head'),
-  name: 'richlist',
+  ...ofService('richlist', tables),
   ...asColumns<Position>(['height', 'hash', 'last_ord', 'seed_height']),
+  positionAt: (database, height, call) => readPosition(database, tables, height, call),
 });

@@ -38,7 +38,8 @@ function callsOf(messages: readonly Record<string, unknown>[], names: NameScanne
   const waiting = [...messages].reverse();
   for (let message = waiting.pop(); message !== undefined; message = waiting.pop()) {
     const type = stringOf(message['@type']);
-    if (type === '/cosmos.authz.v1beta1.MsgExec') waiting.push(...listOf(message['msgs']).reverse());
+    if (type === '/cosmos.authz.v1beta1.MsgExec')
+      for (const inner of listOf(message['msgs']).reverse()) waiting.push(inner);
     if (type !== '/minievm.evm.v1.MsgCall') continue;
     const from = names.keyOf(stringOf(message['sender']));
     const to = addressOf(stringOf(message['contract_addr']), names);

@@ -2,6 +2,7 @@ import type { AccountKey } from '../../common/chain/address.js';
 import { type Endpoints, retryDelay } from '../../common/chain/endpoints.js';
 import { fetchObjectOwner } from '../../common/chain/move.js';
 import { sleep } from '../../common/lifecycle.js';
+import { inParallel } from '../../common/parallel.js';
 import type { ResolveStores } from '../store/owners.js';
 
 /** Stores that are asked for at once. */
@@ -14,14 +15,11 @@ const atOnce = 8;
 export function resolveStoresFrom(rest: Endpoints, signal: AbortSignal): ResolveStores {
   return async (stores) => {
     const owners = new Map<AccountKey, AccountKey>();
-    const left = [...stores];
-    const worker = async (): Promise<void> => {
-      for (let store = left.pop(); store !== undefined && !signal.aborted; store = left.pop()) {
-        const owner = await askUntilAnswered(rest, store, signal);
-        if (owner !== undefined) owners.set(store, owner);
-      }
+    const ask = async (store: AccountKey): Promise<void> => {
+      const owner = await askUntilAnswered(rest, store, signal);
+      if (owner !== undefined) owners.set(store, owner);
     };
-    await Promise.all(Array.from({ length: atOnce }, worker));
+    await inParallel(stores, atOnce, ask, () => signal.aborted);
     return owners;
   };
 }

@@ -1,29 +1,24 @@
 import { status } from '@grpc/grpc-js';
+import type { TablesOptions } from '../../common/consumer-service.js';
 import { messageOf, RpcError } from '../../common/errors.js';
-import type { BlockServiceClient, RawTrace } from '../../common/gen/indexer/block/v1/block.js';
+import type { RawTrace } from '../../common/gen/indexer/block/v1/block.js';
 import { decompress } from '../../common/gzip.js';
 import { sleep } from '../../common/lifecycle.js';
-import type { Log } from '../../common/log.js';
 import { largeBytes, oneLarge, weightOf } from '../../common/material.js';
-import type { Metrics } from '../../common/metrics.js';
 import { streamRpc } from '../../common/rpc/client.js';
 import { createSlices } from '../../common/slices.js';
-import type { WriterHealth } from '../../common/writer-health.js';
 import { decodeTraces } from '../decode/traces.js';
 import type { DecodedFrame } from '../decode/types.js';
-import type { Head } from '../read/head.js';
+import type { Head } from '../store/cursor.js';
 import type { DecodedTrace } from '../store/rows.js';
 import type { TxStore } from '../store/store.js';
 
-export interface TraceTrackOptions {
+export interface TraceTrackOptions
+  extends Pick<TablesOptions<unknown>, 'blocks' | 'log' | 'metrics' | 'health'> {
   /** The name in logs and metrics. */
   readonly name: () => string;
-  readonly blocks: BlockServiceClient;
   readonly store: TxStore;
   readonly head: Head;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly health: WriterHealth;
   readonly signal: AbortSignal;
 }
 

@@ -1,11 +1,11 @@
 import { createBatcher } from '../../common/batcher.js';
 import { type Call, type Database, tuple } from '../../common/clickhouse/database.js';
+import { groupBy } from '../../common/group.js';
 import { isRepairing } from '../../common/writer/head-table.js';
+import type { Head } from '../store/cursor.js';
 import { createEndTable } from '../store/list-end-cache.js';
 import { emptyList, type ListEnd, type ListKey, listKey, readListEnds } from '../store/list-ends.js';
 import { type AccountList, kindOfList, type Tables } from '../store/tables.js';
-import { groupBy } from './group.js';
-import type { Head } from './head.js';
 
 /** The lists of accounts. */
 export interface Accounts {

@@ -6,9 +6,9 @@ import { RpcError } from '../../common/errors.js';
 import type { LargeBody } from '../../common/gen/indexer/tx/v1/tx.js';
 import { createMutex } from '../../common/mutex.js';
 import { countFitting, type PageBound } from '../../common/page/fit.js';
+import type { Head } from '../store/cursor.js';
 import type { Kind, Tables } from '../store/tables.js';
 import { createBodyLog } from './body-log.js';
-import type { Head } from './head.js';
 
 /** Those bodies of a page that fit into an answer. */
 export interface FittingBodies {

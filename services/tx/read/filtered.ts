@@ -13,6 +13,13 @@ interface Place {
   readonly sequence: number;
 }
 
+/**
+ * The sets of message types that have any of the types `{msgs}`. Anybody can make txs with any combination of types: the
+ * engine looks the sets up, so that parameters do not grow with them.
+ */
+const setsWithAny = (reader: Reader): string =>
+  `msg_set GLOBAL IN (SELECT m.msg_set AS msg_set FROM ${reader.tables.of('msg_sets')} AS m WHERE hasAny(m.msgs, {msgs:Array(String)}))`;
+
 /** The list's name in keys: the same types in any order are the same list. */
 const named = (list: string, msgs: readonly string[]): string => `${list}?msgs=${[...msgs].sort().join(',')}`;
 
@@ -81,16 +88,15 @@ export async function listByMsgs(
   const window = windowOf(request, name, 1);
   const anchor = anchorOf(window);
   const last = reader.head.position.last.tx;
-  const sets = await reader.messages.setsWithAny(msgs, last, call);
-  if (sets.length === 0) return emptyPage(name, request);
   // Answered from the primary index: the lists are not read.
   const [counted] = await reader.database.rows<{ n: number }>(
-    `SELECT count() AS n FROM ${reader.tables.of('msg_set_txs')} WHERE msg_set IN {sets:Array(UInt32)} AND sequence <= {last:UInt64}`,
-    { sets, last },
+    `SELECT count() AS n FROM ${reader.tables.of('msg_set_txs')} WHERE ${setsWithAny(reader)} AND sequence <= {last:UInt64}`,
+    { msgs, last },
     { name: 'tx.msgs_count', ...call },
   );
   const total = counted?.n ?? 0;
-  const places = await readSetWindow(reader, sets, { first: 1, last }, window, anchor, total / last, call);
+  if (total === 0) return emptyPage(name, request);
+  const places = await readSetWindow(reader, msgs, { first: 1, last }, window, anchor, total / last, call);
   return pageOfPlaces(reader, name, request, window, places, total, call);
 }
 
@@ -106,7 +112,7 @@ const aimedMatches = 5_000;
  */
 async function readSetWindow(
   reader: Reader,
-  sets: readonly number[],
+  msgs: readonly string[],
   bounds: SequenceRange,
   window: Window,
   anchor: number | undefined,
@@ -121,8 +127,8 @@ async function readSetWindow(
     const from = descending ? Math.max(first, last - width + 1) : first;
     const to = descending ? last : Math.min(last, first + width - 1);
     const rows = await reader.database.rows<{ sequence: number }>(
-      `SELECT sequence FROM ${reader.tables.of('msg_set_txs')} WHERE msg_set IN {sets:Array(UInt32)} AND sequence BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY sequence ${descending ? 'DESC' : 'ASC'} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
-      { sets, from, to, limit, offset },
+      `SELECT sequence FROM ${reader.tables.of('msg_set_txs')} WHERE ${setsWithAny(reader)} AND sequence BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY sequence ${descending ? 'DESC' : 'ASC'} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+      { msgs, from, to, limit, offset },
       { name: 'tx.msgs_page', ...call },
     );
     if (rows.length === limit || (from <= first && to >= last)) {
@@ -144,18 +150,19 @@ export async function listByHeightAndMsgs(
   const window = windowOf(request, name, 1);
   const anchor = anchorOf(window);
   const { position } = reader.head;
-  const sets = await reader.messages.setsWithAny(msgs, position.last.tx, call);
   const range =
     height < 1 || height > position.height ? emptyRange : await reader.blockRanges('tx', height, call);
-  if (sets.length === 0 || range.last < range.first) return emptyPage(name, request);
+  if (range.last < range.first) return emptyPage(name, request);
   const { first, last } = range;
   const [counted] = await reader.database.rows<{ n: number }>(
-    `SELECT count() AS n FROM ${reader.tables.of('msg_set_txs')} WHERE msg_set IN {sets:Array(UInt32)} AND sequence BETWEEN {first:UInt64} AND {last:UInt64}`,
-    { sets, first, last },
+    `SELECT count() AS n FROM ${reader.tables.of('msg_set_txs')} WHERE ${setsWithAny(reader)} AND sequence BETWEEN {first:UInt64} AND {last:UInt64}`,
+    { msgs, first, last },
     { name: 'tx.height_msgs_count', ...call },
   );
-  const places = await readSetWindow(reader, sets, range, window, anchor, 0, call);
-  return pageOfPlaces(reader, name, request, window, places, counted?.n ?? 0, call);
+  const total = counted?.n ?? 0;
+  if (total === 0) return emptyPage(name, request);
+  const places = await readSetWindow(reader, msgs, range, window, anchor, 0, call);
+  return pageOfPlaces(reader, name, request, window, places, total, call);
 }
 
 /** Txs of an account, or signed by it, that have a message of any of the types. */
@@ -172,15 +179,11 @@ export async function listByAccountAndMsgs(
   const window = windowOf(request, name, 1);
   const anchor = anchorOf(window);
   const upTo = reader.head.position.last.tx;
-  const [{ count }, sets] = await Promise.all([
-    reader.accounts.end(list, account, upTo, call),
-    reader.messages.setsWithAny(msgs, upTo, call),
-  ]);
-  if (count === 0 || sets.length === 0) return emptyPage(name, request);
+  const { count } = await reader.accounts.end(list, account, upTo, call);
+  if (count === 0) return emptyPage(name, request);
   const table = reader.tables.of('account_items');
-  const params = { list, account, sets, count };
-  const condition =
-    'list = {list:String} AND account = {account:String} AND msg_set IN {sets:Array(UInt32)} AND ord <= {count:UInt64}';
+  const params = { list, account, msgs, count };
+  const condition = `list = {list:String} AND account = {account:String} AND ${setsWithAny(reader)} AND ord <= {count:UInt64}`;
   const countAll = async (): Promise<number> => {
     const [row] = await reader.database.rows<{ n: number }>(
       `SELECT count() AS n FROM ${table} WHERE ${condition}`,

@@ -1,9 +1,9 @@
 import { createBatcher } from '../../common/batcher.js';
 import type { Call, Database } from '../../common/clickhouse/database.js';
+import { groupBy } from '../../common/group.js';
 import { createLru } from '../../common/lru.js';
+import type { Head } from '../store/cursor.js';
 import type { Kind, Tables } from '../store/tables.js';
-import { groupBy } from './group.js';
-import type { Head } from './head.js';
 
 /** Where the bodies of a hash are. */
 export interface HashEntry {

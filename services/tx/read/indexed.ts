@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { RpcError } from '../../common/errors.js';
 import type { CallContext } from '../../common/rpc/context.js';
-import type { Head } from './head.js';
+import type { Head } from '../store/cursor.js';
 
 /** How long a call waits for a block that another service has already, in milliseconds. */
 const patience_ms = 2_000;

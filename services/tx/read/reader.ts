@@ -1,29 +1,21 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import type { TableReader } from '../../common/one-chain.js';
 import { defaultPage, type PageBound } from '../../common/page/fit.js';
+import type { Head, Position } from '../store/cursor.js';
+import type { Written } from '../store/store.js';
 import type { Tables } from '../store/tables.js';
 import { type Accounts, createAccounts } from './accounts.js';
 import { type BlockRanges, createBlockRanges } from './block-ranges.js';
 import { type Bodies, createBodies } from './bodies.js';
 import { createHashes, type Hashes } from './hashes.js';
-import type { Head } from './head.js';
-import { createMessages, type Messages } from './messages.js';
 
 /** Everything that lists are read with. */
-export interface Reader {
-  readonly database: Database;
-  readonly tables: Tables;
-  readonly head: Head;
+export interface Reader extends TableReader<Tables, Position> {
   readonly bodies: Bodies;
   readonly page: PageBound;
   readonly hashes: Hashes;
   readonly accounts: Accounts;
   readonly blockRanges: BlockRanges;
-  readonly messages: Messages;
-  /**
-   * Where another process writes the tables: takes over how far they are. What was read before
-   * is of one chain if no rollback shows then, since the cursor is what a rollback takes first.
-   */
-  readonly look?: (() => Promise<void>) | undefined;
   /** Answers are made of facts, and of a view that a repair makes readers pass over: see `readListEnds`. */
   readonly isWholeDuringRepair: true;
 }
@@ -59,8 +51,16 @@ export function createReader(options: ReaderOptions): Reader {
     hashes: createHashes({ ...options, remembered: options.writesToo ? hashesRemembered : 0 }),
     accounts: createAccounts(options),
     blockRanges: createBlockRanges(database, tables, atOnce),
-    messages: createMessages(database, tables, head),
     look: options.look,
     isWholeDuringRepair: true,
   };
+}
+
+/** Remembers what this process has just written: it is what is asked for first. */
+export function takeOver({ bodies, hashes, accounts }: Reader, written: Written): void {
+  for (const { kind, sequence, hash, body } of written.bodies) {
+    bodies.put(kind, sequence, body);
+    if (kind !== 'internal_tx') hashes.put(kind, hash, { sequence, body_count: 1 });
+  }
+  for (const [key, end] of written.ends) accounts.put(key, end);
 }

@@ -1,5 +1,7 @@
-import type { Call, Database } from '../../common/clickhouse/database.js';
+import type { Database } from '../../common/clickhouse/database.js';
 import type { Cursor } from '../../common/consume.js';
+import { type Head as CommonHead, createHead as createCommonHead } from '../../common/head.js';
+import type { HeadCall } from '../../common/writer/head-table.js';
 import type { Kind, Tables } from './tables.js';
 
 /** How far the tables are: everything up to here is whole, nothing above is read. */
@@ -22,6 +24,12 @@ export const nothing: Position = {
   last: { tx: 0, evm_tx: 0, internal_tx: 0 },
 };
 
+/** How far calls may read, in memory. */
+export type Head = CommonHead<Position>;
+
+/** Makes a head of empty tables. */
+export const createHead = (): Head => createCommonHead(nothing, ['height', 'hash', 'internal_height']);
+
 /**
  * Reads where the tables were at a height, from their blocks.
  *
@@ -32,7 +40,7 @@ export async function readPosition(
   tables: Tables,
   height: number,
   internal_height = height,
-  call: Call & { readonly priority?: 'read' | 'write' } = {},
+  call: HeadCall = {},
 ): Promise<Position> {
   const [block] = await database.rows<Cursor & { last_sequence: number; last_evm_sequence: number }>(
     `SELECT height, hash, last_sequence, last_evm_sequence FROM ${tables.of('blocks')} WHERE height <= {height:UInt64} ORDER BY height DESC LIMIT 1`,
@@ -55,19 +63,4 @@ export async function readPosition(
       internal_tx: internal?.last_sequence ?? 0,
     },
   };
-}
-
-/** The blocks between two heights, inclusive, ascending. */
-export function readHashes(
-  database: Database,
-  tables: Tables,
-  from: number,
-  to: number,
-  call: Call = {},
-): Promise<Cursor[]> {
-  return database.rows<Cursor>(
-    `SELECT height, hash FROM ${tables.of('blocks')} WHERE height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height`,
-    { from, to },
-    { name: 'tx.hashes', ...call },
-  );
 }

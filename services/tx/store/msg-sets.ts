@@ -1,4 +1,5 @@
-import type { Call, Database } from '../../common/clickhouse/database.js';
+import { createHash } from 'node:crypto';
+import type { Database } from '../../common/clickhouse/database.js';
 import type { Tables } from './tables.js';
 
 /** A set of message types as it is stored. */
@@ -14,19 +15,38 @@ export interface MsgSetRow {
 /** The number that stands for having no message that could be read. */
 export const noMsgs = 0;
 
-/** Reads the sets whose first tx lies in (after, upTo]. */
-export function readMsgSets(
+/** A set by its key, see `keyOf`. */
+export interface NumberedSet {
+  readonly msg_set: number;
+  readonly key: string;
+}
+
+/** Sets that are read at once. */
+const setsAtOnce = 100_000;
+
+/** The keys of all sets whose first tx is up to a sequence, in parts: anybody can make txs with ever new combinations. */
+export async function* readMsgSets(
   database: Database,
   tables: Tables,
-  after: number,
   upTo: number,
-  call: Call = {},
-): Promise<MsgSetRow[]> {
-  return database.rows<MsgSetRow>(
-    `SELECT msg_set, msgs, first_sequence FROM ${tables.of('msg_sets')} WHERE first_sequence > {after:UInt64} AND first_sequence <= {up_to:UInt64} ORDER BY msg_set`,
-    { after, up_to: upTo },
-    { name: 'tx.msg_sets', ...call },
-  );
+): AsyncGenerator<NumberedSet[], void, undefined> {
+  for (let after = 0; ; ) {
+    const rows = await database.rows<{ msg_set: number; hash: string }>(
+      `SELECT
+         m.msg_set AS msg_set,
+         hex(substring(SHA256(arrayStringConcat(arrayMap(msg -> concat(toString(length(msg)), ':', msg), m.msgs))), 1, 16)) AS hash
+       FROM ${tables.of('msg_sets')} AS m
+       WHERE m.msg_set > {after:UInt32} AND m.first_sequence <= {up_to:UInt64}
+       ORDER BY m.msg_set
+       LIMIT {limit:UInt32}`,
+      { after, up_to: upTo, limit: setsAtOnce },
+      { name: 'tx.msg_sets', priority: 'write' },
+    );
+    yield rows.map(({ msg_set, hash }) => ({ msg_set, key: Buffer.from(hash, 'hex').toString('latin1') }));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < setsAtOnce) return;
+    after = last.msg_set;
+  }
 }
 
 /** Sets while a batch is numbered. Nothing counts before `commit`. */
@@ -40,14 +60,25 @@ export interface StagedMsgSets {
 
 /** The numbers of all sets of message types, for the one writer. */
 export interface MsgSets {
+  /** Takes over what is stored, in the order of the numbers, in place of what is known. */
+  restore(stored: AsyncIterable<readonly NumberedSet[]>): Promise<void>;
   stage(): StagedMsgSets;
 }
 
-/** Makes the writer's numbering from what is stored. */
-export function createMsgSets(stored: readonly MsgSetRow[]): MsgSets {
-  const numbers = new Map(stored.map((row) => [keyOf(row.msgs), row.msg_set]));
-  let last = stored.reduce((most, row) => Math.max(most, row.msg_set), 0);
+/** Makes the writer's numbering, of no set. */
+export function createMsgSets(): MsgSets {
+  const numbers = new Map<string, number>();
+  let last = 0;
   return {
+    async restore(stored) {
+      numbers.clear();
+      last = 0;
+      for await (const part of stored)
+        for (const { msg_set, key } of part) {
+          numbers.set(key, msg_set);
+          last = msg_set;
+        }
+    },
     stage() {
       const fresh = new Map<string, MsgSetRow>();
       return {
@@ -71,4 +102,9 @@ export function createMsgSets(stored: readonly MsgSetRow[]): MsgSets {
   };
 }
 
-const keyOf = (sorted: readonly string[]): string => JSON.stringify(sorted);
+/** Sixteen bytes that stand for a set, one a character: types may be long, and sets many. `readMsgSets` has the same. */
+const keyOf = (sorted: readonly string[]): string =>
+  createHash('sha256')
+    .update(sorted.map((msg) => `${Buffer.byteLength(msg)}:${msg}`).join(''))
+    .digest()
+    .toString('latin1', 0, 16);

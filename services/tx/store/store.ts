@@ -1,21 +1,16 @@
-import { claimChain } from '../../common/claim.js';
-import type { Lines } from '../../common/clickhouse/lines.js';
-import type { Target } from '../../common/clickhouse/migrate.js';
-import type { Cursor } from '../../common/consume.js';
-import type { FaultPoint } from '../../common/fault.js';
-import type { Log } from '../../common/log.js';
-import { createMutex } from '../../common/mutex.js';
+import { checkFollows } from '../../common/consume.js';
 import { createSlices } from '../../common/slices.js';
-import type { FencedDatabase } from '../../common/writer/fence.js';
-import { headBefore } from '../../common/writer/head-before.js';
-import { createWriterHead } from '../../common/writer/repair.js';
-import type { ComparedPart } from '../../common/writer/views.js';
+import {
+  createTableWriter,
+  type StoreEnvironment,
+  type TableStore,
+} from '../../common/writer/table-writer.js';
 import type { DecodedBlock } from '../decode/types.js';
-import { checkFollows, checkTraces, splitBlocks, splitLines, splitTraces } from './batches.js';
-import { nothing, type Position, readHashes, readPosition } from './cursor.js';
+import { checkTraces, splitBlocks, splitTraces } from './batches.js';
+import { nothing, type Position } from './cursor.js';
 import { createEnds, type StagedEnds } from './list-end-cache.js';
 import { type ListEnd, type ListKey, readAllListEnds, readListEnds } from './list-ends.js';
-import { createMsgSets, type MsgSets, readMsgSets } from './msg-sets.js';
+import { createMsgSets, readMsgSets } from './msg-sets.js';
 import { createOwners, type OwnersOfBatch, type ResolveStores } from './owners.js';
 import {
   addBlock,
@@ -30,68 +25,34 @@ import {
   startRows,
   type WrittenBody,
 } from './rows.js';
-import { type FactName, headOf, tablesOf } from './tables.js';
+import { headOf, type TableName, tablesOf } from './tables.js';
 import { factsAbove, txViews } from './views.js';
 
-export interface StoreOptions {
-  readonly database: FencedDatabase;
-  readonly target: Target;
-  readonly log: Log;
-  /** Called between any two writes. */
-  readonly fault?: FaultPoint | undefined;
+export interface StoreOptions extends StoreEnvironment<Position> {
   readonly resolveStores?: ResolveStores | undefined;
   /** Told when more is whole, with what came with it. */
   readonly onWritten?: (written: Written) => void;
-  /** Told where the tables are found, after a start or a failure. */
-  readonly onRecovered?: (position: Position) => void;
-  /** Told before anything above a position is removed. */
-  readonly onUnwind?: (position: Position) => void;
-  /** Told how far it is while all views are made from facts; '' once they are there. */
-  readonly onRebuild?: ((progress: string) => void) | undefined;
-  /** Told how many repairs have begun and ended. */
-  readonly onRepairs?: (count: number) => void;
   /** How many ends of account lists to keep in memory. */
   readonly endCapacity?: number;
 }
 
-/**
- * The tables as their one writer sees them. Every method that writes leaves them, whatever
- * it is interrupted by, in a state that `recover` turns into one that an undisturbed run
- * could have left.
- */
-export interface TxStore {
-  /**
-   * Ties the tables to a chain, or checks that they are tied to it.
-   *
-   * @throws UserError when they hold another chain.
-   */
-  claim(chain_id: string, vm_type: string): Promise<void>;
-  /** Removes what a crash left above the cursors, and says where they are. */
-  recover(): Promise<Position>;
+/** The tables as their one writer sees them. */
+export interface TxStore extends TableStore<Position> {
   /** Writes the blocks right after the position. @throws Error when they are not those. */
   writeBlocks(blocks: readonly DecodedBlock[]): Promise<void>;
   /** Writes the internal txs of the blocks right after the position's. */
   writeTraces(traces: readonly DecodedTrace[]): Promise<void>;
-  /** Removes every block above a height; 0 removes all. */
-  unwind(height: number): Promise<void>;
-  /** Runs something while nothing is written. */
-  hold<T>(work: () => Promise<T>): Promise<T>;
-  /** See `WriterHead`. */
-  compareViews(): AsyncGenerator<ComparedPart, void, undefined>;
-  /** The blocks between two heights, inclusive, ascending. */
-  hashes(from: number, to: number): Promise<Cursor[]>;
-  /** How far the tables are, as this process last left them. */
-  readonly position: Position;
 }
 
 /** What a batch has added. */
 export interface Written {
-  /** How far the tables are with it. */
-  readonly position: Position;
   readonly bodies: readonly WrittenBody[];
   /** The account lists that were appended to, as they are now. */
   readonly ends: readonly (readonly [ListKey, ListEnd])[];
 }
+
+/** Characters and lines of one insert. */
+const insertSize = [4 * 1024 * 1024, 100_000] as const;
 
 /** Memory for 200,000 list ends is about 50 MB. */
 const defaultEndCapacity = 200_000;
@@ -100,82 +61,46 @@ const defaultEndCapacity = 200_000;
 export function createTxStore(options: StoreOptions): TxStore {
   const { database, log } = options;
   const tables = tablesOf(options.target);
+  const head = headOf(tables);
   const fault = options.fault ?? (() => {});
-  const exclusive = createMutex();
   const endCapacity = options.endCapacity ?? defaultEndCapacity;
   const ends = createEnds(
-    (keys) => readListEnds(database, tables, keys, position.last, { priority: 'write' }),
+    (keys) => readListEnds(database, tables, keys, store.position.last, { priority: 'write' }),
     endCapacity,
   );
-  const head = createWriterHead({
-    ...{ database, tables, fault, log, onRebuild: options.onRebuild, onRepairs: options.onRepairs },
-    ...{ head: headOf(tables), views: [txViews], above: factsAbove },
-  });
   const owners = createOwners(database, tables, log, options.resolveStores);
-  let position: Position = nothing;
-  let sets: MsgSets = createMsgSets([]);
-  // After a failure nobody knows what is in the tables, until `recover` has looked.
-  let isClean = false;
-
-  const insert = async (name: FactName, lines: readonly string[]): Promise<void> => {
-    for (const some of splitLines(lines)) {
-      await fault(`write ${name}`);
-      await database.insert(tables.of(name), some.join('\n'), { name: `tx.write_${name}` });
-    }
-  };
-
-  const insertLines = async (name: keyof typeof lineColumns, lines: Lines): Promise<void> => {
-    const table = `${tables.of(name)} (${lineColumns[name]})`;
-    for (const some of splitLines(lines.texts())) {
-      await fault(`write ${name}`);
-      await database.insert(table, some.join('\n'), { name: `tx.write_${name}` }, 'TabSeparated');
-    }
-  };
-
-  /** Runs a write; whatever stops it, nothing is written again before `recover`. */
-  const writing = (work: () => Promise<void>): Promise<void> =>
-    exclusive(async () => {
-      if (!isClean) throw new Error('the tables must be recovered before they are written again');
-      isClean = false;
-      await work();
-      isClean = true;
-    });
-
-  /** Where the tables are, after whatever happened to them. */
-  const findHead = async (): Promise<Position> => {
-    const positionAt = (height: number) =>
-      readPosition(database, tables, height, height, { priority: 'write' });
-    return (await head.find(() => headBefore(database, tables.of('cuts'), 'tx', positionAt))).position;
-  };
-
-  /** Makes the tables what they are at a position, and forgets what memory knows of them. */
-  const repair = async (to: Position, onLowered?: () => void): Promise<number> => {
-    isClean = false;
-    ends.clear();
-    owners.clear();
-    const removed = await head.repair(to, onLowered);
-    sets = createMsgSets(await readMsgSets(database, tables, 0, to.last.tx));
-    ends.clear(await readAllListEnds(database, tables, endCapacity));
-    await fault('removed');
-    position = to;
-    isClean = true;
-    return removed;
-  };
+  const sets = createMsgSets();
+  const writer = createTableWriter<Position, TableName>({
+    ...{ database, tables, fault, log, onRebuild: options.onRebuild, insertSize },
+    ...{ head, views: [txViews], above: factsAbove, shown: options.head, nothing, what: 'the txs are' },
+    forget() {
+      ends.clear();
+      owners.clear();
+    },
+    async load({ last }) {
+      await sets.restore(readMsgSets(database, tables, last.tx));
+      ends.clear(await readAllListEnds(database, tables, endCapacity));
+    },
+  });
+  const { store, exclusive, writing } = writer;
 
   /** Says that everything up to a position is written, and shows it. */
   const advance = async (next: Position, rows: Rows, staged: StagedEnds): Promise<void> => {
-    await head.advance(next);
+    await writer.advance(next);
     staged.commit();
     await fault('written');
-    position = next;
-    options.onWritten?.({ position, bodies: rows.written, ends: [...staged.changed()] });
+    options.head.advance(next);
+    options.onWritten?.({ bodies: rows.written, ends: [...staged.changed()] });
   };
 
   const insertRows = async (rows: Rows): Promise<void> => {
-    await insertLines('bodies', rows.bodies);
-    await insertLines('hashes', rows.hashes);
-    await insertLines('account_items', rows.account_items);
-    await insertLines('msg_set_txs', rows.msg_set_txs);
+    for (const name of ['bodies', 'hashes', 'account_items', 'msg_set_txs'] as const)
+      await writer.insert(name, rows[name].texts(), lineColumns[name]);
+  };
+
+  const insertEnds = (staged: StagedEnds): Promise<void> => {
+    const rows = endRows(staged.changed(), database.nextVersion());
+    return writer.insert('list_ends', rows.texts(), lineColumns.list_ends);
   };
 
   const writeSomeBlocks = async (blocks: readonly DecodedBlock[]): Promise<void> => {
@@ -183,22 +108,22 @@ export function createTxStore(options: StoreOptions): TxStore {
     const [staged, stagedSets] = [await ends.stage(listsOfBlocks(blocks, owned)), sets.stage()];
     const rows = startRows();
     const slice = createSlices();
-    let next = position;
+    let next = store.position;
     for (const block of blocks) {
       next = addBlock(rows, block, next, staged, stagedSets, owned);
       await slice();
     }
     await insertRows(rows);
-    await insert(
+    await writer.insert(
       'msg_sets',
       stagedSets.added().map((row) => JSON.stringify(row)),
     );
-    await insert(
+    await writer.insert(
       'stores',
       owned.learnt.map((row) => JSON.stringify(row)),
     );
-    await insertLines('list_ends', endRows(staged.changed(), database.nextVersion()));
-    await insert('blocks', cursorRows(rows));
+    await insertEnds(staged);
+    await writer.insert('blocks', cursorRows(rows));
     stagedSets.commit();
     await advance(next, rows, staged);
   };
@@ -206,9 +131,7 @@ export function createTxStore(options: StoreOptions): TxStore {
   /** A trace may be of a block that was rolled back, here or in the block service. */
   const checkHashes = async (traces: readonly DecodedTrace[]): Promise<void> => {
     const [first, last] = [traces[0]?.height ?? 0, traces.at(-1)?.height ?? 0];
-    const ours = new Map(
-      (await readHashes(database, tables, first, last)).map(({ height, hash }) => [height, hash]),
-    );
+    const ours = new Map((await store.hashes(first, last)).map(({ height, hash }) => [height, hash]));
     for (const { height, hash } of traces) {
       if (ours.get(height) !== hash) throw new Error(`the trace of block ${height} is of another block`);
     }
@@ -218,65 +141,36 @@ export function createTxStore(options: StoreOptions): TxStore {
     const staged = await ends.stage(listsOfTraces(traces));
     const rows = startRows();
     const slice = createSlices();
-    let next = position;
+    let next = store.position;
     for (const trace of traces) {
       next = addTrace(rows, trace, next, staged);
       await slice();
     }
     await insertRows(rows);
-    await insertLines('list_ends', endRows(staged.changed(), database.nextVersion()));
-    await insert('internal_blocks', cursorRows(rows));
+    await insertEnds(staged);
+    await writer.insert('internal_blocks', cursorRows(rows));
     await advance(next, rows, staged);
   };
 
-  return {
-    claim: (chain_id, vm_type) =>
+  return Object.assign(store, {
+    writeBlocks: (blocks: readonly DecodedBlock[]) =>
       exclusive(() =>
-        claimChain(
-          { database, table: tables.of('chain'), what: 'the txs', name: 'tx.claim' },
-          chain_id,
-          vm_type,
-        ),
+        writing(async () => {
+          for (const some of splitBlocks(blocks)) {
+            checkFollows(store.position, some);
+            await writeSomeBlocks(some);
+          }
+        }),
       ),
-    get position() {
-      return position;
-    },
-    recover: () =>
-      exclusive(async () => {
-        const found = await findHead();
-        const removed = await repair(found);
-        options.onRecovered?.(found);
-        if (removed > 0) log.warn({ rows: removed, height: found.height }, 'removed what a crash had left');
-        return found;
-      }),
-    writeBlocks: (blocks) =>
-      writing(async () => {
-        for (const some of splitBlocks(blocks)) {
-          checkFollows(position, some);
-          await writeSomeBlocks(some);
-        }
-      }),
-    writeTraces: (traces) =>
-      writing(async () => {
-        for (const some of splitTraces(traces)) {
-          checkTraces(position, some);
-          await checkHashes(some);
-          await writeSomeTraces(some);
-        }
-      }),
-    unwind: (height) =>
-      exclusive(async () => {
-        const newest = await findHead();
-        const to =
-          height >= newest.height
-            ? newest
-            : await readPosition(database, tables, height, newest.internal_height, { priority: 'write' });
-        // It can be lowered although that seemed to fail.
-        isClean = false;
-        await repair(to, () => options.onUnwind?.(to));
-      }),
-    hold: exclusive,
-    compareViews: head.compareViews,
-    hashes: (from, to) => readHashes(database, tables, from, to),
-  };
+    writeTraces: (traces: readonly DecodedTrace[]) =>
+      exclusive(() =>
+        writing(async () => {
+          for (const some of splitTraces(traces)) {
+            checkTraces(store.position, some);
+            await checkHashes(some);
+            await writeSomeTraces(some);
+          }
+        }),
+      ),
+  });
 }

@@ -1,7 +1,7 @@
 import type { Target } from '../../common/clickhouse/migrate.js';
 import { namesOf, type TableNames } from '../../common/clickhouse/tables.js';
-import type { HeadTable } from '../../common/writer/head-table.js';
-import type { Position } from './cursor.js';
+import { type HeadTable, ofService } from '../../common/writer/head-table.js';
+import { type Position, readPosition } from './cursor.js';
 
 /** What has a body: a Cosmos tx, an EVM receipt or a call frame. */
 export type Kind = 'tx' | 'evm_tx' | 'internal_tx';
@@ -47,8 +47,7 @@ export const tablesOf = (target: Target): Tables => namesOf(target);
 
 /** How far they are. */
 export const headOf = (tables: Tables): HeadTable<Position> => ({
-  table: tables.of('head'),
-  name: 'tx',
+  ...ofService('tx', tables),
   columns: ['height', 'hash', 'internal_height', 'tx', 'evm_tx', 'internal_tx'],
   toColumns: ({ last, ...position }) => ({ ...position, ...last }),
   fromColumns: ({ height, hash, internal_height, tx, evm_tx, internal_tx }) => ({
@@ -57,4 +56,6 @@ export const headOf = (tables: Tables): HeadTable<Position> => ({
     internal_height: Number(internal_height),
     last: { tx: Number(tx), evm_tx: Number(evm_tx), internal_tx: Number(internal_tx) },
   }),
+  positionAt: (database, height, call, newest) =>
+    readPosition(database, tables, height, newest?.internal_height, call),
 });

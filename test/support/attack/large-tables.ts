@@ -120,6 +120,8 @@ async function fillTokens(
 
 /** The API over such tables, served by tx, nft and a gateway as replicas do. */
 export interface LargeStack {
+  /** What the names of the databases begin with. */
+  readonly prefix: string;
   readonly url: string;
   readonly metrics: Metrics;
   stop(): Promise<void>;
@@ -158,6 +160,7 @@ export async function serveLargeTables(
   });
   const gateway = await startGateway({ ...shared, config: loadSettings(gatewaySettings, all) });
   return {
+    prefix,
     url: `http://127.0.0.1:${gateway.port}`,
     metrics,
     async stop() {

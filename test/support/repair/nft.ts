@@ -2,7 +2,6 @@ import { type NftServiceClient, TokenOrder } from '../../../services/common/gen/
 import { callRpc, streamRpc } from '../../../services/common/rpc/client.js';
 import { connectLocal } from '../../../services/common/rpc/local.js';
 import type { Happening, NftBlock } from '../../../services/nft/decode/types.js';
-import { lookOf } from '../../../services/nft/read/look.js';
 import type { Reader } from '../../../services/nft/read/reader.js';
 import { nftService } from '../../../services/nft/rpc.js';
 import { createShower } from '../../../services/nft/show.js';
@@ -64,7 +63,7 @@ export const nft: Service = {
       questions: ask(index.reader),
       recover: () => store.recover(),
       async write(upTo) {
-        await store.writeBlocks(blocks.slice(store.cursor.height, upTo));
+        await store.writeBlocks(blocks.slice(store.position.height, upTo));
         await learn();
       },
       unwind: (height) => store.unwind(height),
@@ -73,7 +72,7 @@ export const nft: Service = {
   },
   async replica(database, prefix) {
     const { index } = await openNft(database, prefix);
-    const look = lookOf(database, index.tables, index.head);
+    const { look } = index;
     return {
       questions: ask({ ...index.reader, look }),
       look: () => look().then(() => String(index.head.position.height)),

@@ -2,7 +2,6 @@ import type { RichlistServiceClient } from '../../../services/common/gen/indexer
 import { callRpc, streamRpc } from '../../../services/common/rpc/client.js';
 import { connectLocal } from '../../../services/common/rpc/local.js';
 import type { DecodedBlock } from '../../../services/richlist/decode/block.js';
-import { lookOf } from '../../../services/richlist/read/look.js';
 import type { Reader } from '../../../services/richlist/read/reader.js';
 import { richlistService } from '../../../services/richlist/rpc.js';
 import { factsAbove, richlistViews } from '../../../services/richlist/store/views.js';
@@ -63,7 +62,7 @@ export const richlist: Service = {
   },
   async replica(database, prefix) {
     const { index } = await openTestRichlist(database, prefix);
-    const look = lookOf(database, index.tables, index.head);
+    const { look } = index;
     return {
       questions: ask({ ...index.reader, look }),
       look: () => look().then(() => String(index.head.position.height)),

@@ -2,13 +2,13 @@ import { status } from '@grpc/grpc-js';
 import type { Database } from '../../../services/common/clickhouse/database.js';
 import { RpcError } from '../../../services/common/errors.js';
 import type { TxServiceClient } from '../../../services/common/gen/indexer/tx/v1/tx.js';
+import { lookOf } from '../../../services/common/look.js';
 import { callRpc, streamRpc } from '../../../services/common/rpc/client.js';
 import { connectLocal } from '../../../services/common/rpc/local.js';
-import { createHead, type Head } from '../../../services/tx/read/head.js';
-import { lookOf } from '../../../services/tx/read/look.js';
 import { createReader, type Reader, type ReaderOptions } from '../../../services/tx/read/reader.js';
 import { txService } from '../../../services/tx/rpc.js';
-import { tablesOf } from '../../../services/tx/store/tables.js';
+import { createHead, type Head } from '../../../services/tx/store/cursor.js';
+import { headOf, tablesOf } from '../../../services/tx/store/tables.js';
 import { factsAbove, txViews } from '../../../services/tx/store/views.js';
 import { sampled } from '../sample.js';
 import { accounts, busy, type ModelBlock, msgTypes, randomChain, traceOf } from '../tx-model.js';
@@ -66,7 +66,7 @@ function serve(database: Database, prefix: string, options: Partial<ReaderOption
   return createReader({
     ...{ database, tables, head, cacheBytes: 1024 * 1024, atOnce: 1, writesToo: false },
     ...options,
-    look: options.look ?? lookOf(database, tables, head),
+    look: options.look ?? lookOf(database, headOf(tables), head),
   });
 }
 
@@ -79,7 +79,7 @@ export const tx: Service = {
   async open(database, prefix, fault) {
     await migrateTx(database, prefix);
     const { store, reader, head } = openTx(database, prefix, { fault, endCapacity: 3 });
-    await lookOf(database, reader.tables, head)();
+    await lookOf(database, headOf(reader.tables), head)();
     return {
       questions: ask(() => reader),
       recover: () => store.recover(),

@@ -41,7 +41,7 @@ export async function nameAll(index: NftIndex, store: NftStore): Promise<void> {
     name: `Collection ${birth.collection.slice(0, 6)}`,
     origin_name: '',
   }));
-  await store.writeDetails({ names, uris: [], jobs: [] }, store.generation);
+  await store.writeDetails({ names, uris: [], jobs: [] }, store.revision);
 }
 
 const page = (request: Partial<PageRequest> = {}): PageRequest => ({

@@ -1,8 +1,0 @@
-import { type Head as CommonHead, createHead as createCommonHead } from '../../common/head.js';
-import { nothing, type Position } from '../store/cursor.js';
-
-/** How far calls may read, in memory; a heal moves it too. */
-export type Head = CommonHead<Position>;
-
-/** Makes a head of empty tables. */
-export const createHead = (): Head => createCommonHead(nothing, ['height', 'hash', 'last_ord']);
