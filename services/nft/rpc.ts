@@ -5,6 +5,7 @@ import { type NftServiceServer, NftServiceService } from '../common/gen/indexer/
 import { ofOneChain, whenWhole } from '../common/one-chain.js';
 import { checkAddress, checkPage } from '../common/page/check.js';
 import { jsonBytes, readFitting } from '../common/page/fit.js';
+import type { MovingPage } from '../common/page/moving.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
 import {
   countLimits,
@@ -22,7 +23,6 @@ import {
   listCollections,
   listCollectionsOf,
 } from './read/collections.js';
-import type { MovingPage } from './read/moving-page.js';
 import { listCollectionsNamed } from './read/named.js';
 import { readOwner, streamAccountTokens, streamChanges, streamCollectionTokens } from './read/past.js';
 import { type Reader, type Reading, startReading } from './read/reader.js';

@@ -63,7 +63,8 @@ function listHandlers(options: RichlistRpcOptions): Pick<RichlistServiceServer, 
       const page = checkPage(pagination);
       return ofOneChain(options.reader, async (reader) => {
         const token = await findToken(reader, denom, forward(call));
-        return listHolders(reader, token, page, forward(call));
+        const { items, pagination: shown } = await listHolders(reader, token, page, forward(call));
+        return { holders: items, pagination: shown };
       });
     }),
   };

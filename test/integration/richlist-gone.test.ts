@@ -56,7 +56,7 @@ describe('a rich list whose largest holders have all left', function () {
       statements = 0;
       const first = await ask('', 0, 20);
       assert.ok(statements <= 8, `${statements} statements`);
-      assert.deepEqual(first.holders, ordered.slice(0, 20));
+      assert.deepEqual(first.items, ordered.slice(0, 20));
       assert.equal(first.pagination.total, String(expected.length));
       // The whole list, over the gap in the middle of a page too.
       const pages = [await ask('', 0, 411)];
@@ -65,13 +65,13 @@ describe('a rich list whose largest holders have all left', function () {
         key = pages.at(-1)?.pagination.next_key ?? '';
       }
       assert.deepEqual(
-        pages.flatMap(({ holders }) => holders),
+        pages.flatMap(({ items }) => items),
         ordered,
       );
       const last = pages.at(-1)?.pagination.previous_key ?? '';
-      assert.deepEqual((await ask(last, 0, 411)).holders, pages.at(-2)?.holders);
+      assert.deepEqual((await ask(last, 0, 411)).items, pages.at(-2)?.items);
       for (const offset of [1, 3, 4, 5, 900, expected.length - 2])
-        assert.deepEqual((await ask('', offset, 9)).holders, ordered.slice(offset, offset + 9), `${offset}`);
+        assert.deepEqual((await ask('', offset, 9)).items, ordered.slice(offset, offset + 9), `${offset}`);
     }
   });
 });

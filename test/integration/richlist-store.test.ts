@@ -44,8 +44,8 @@ describe('the tables of the rich list', function () {
   }
 
   const totals = async ({ index }: TestRichlist, token: string): Promise<[string, number]> => {
-    const { pagination, holders } = await listHolders(index.reader, token, page, {});
-    return [pagination.total, holders.length];
+    const { pagination, items } = await listHolders(index.reader, token, page, {});
+    return [pagination.total, items.length];
   };
 
   it('a rollback into the middle of a batch spares what changed before and not after', async () => {
@@ -109,7 +109,7 @@ describe('the tables of the rich list', function () {
     const answer = { token: early, account: accountOf(1), height: 2, amount: 99n };
     assert.deepEqual(await list.store.heal([answer], revision), []);
     assert.equal((await list.store.heal([answer], list.store.revision)).length, 1);
-    assert.equal((await listHolders(list.index.reader, early, page, {})).holders[0]?.amount, '99');
+    assert.equal((await listHolders(list.index.reader, early, page, {})).items[0]?.amount, '99');
   });
 
   it('drops deleted rows of the list, and goes without where it may not', async () => {
@@ -195,7 +195,7 @@ describe('the tables of the rich list', function () {
     const heal = { token: early, account: accountOf(1), height: 2, amount: 7n };
     await writer.store.heal([heal], writer.store.revision);
     await look();
-    assert.equal((await listHolders(reader.index.reader, early, page, {})).holders[0]?.amount, '7');
+    assert.equal((await listHolders(reader.index.reader, early, page, {})).items[0]?.amount, '7');
     const { revision } = reader.index.head;
     await writer.store.unwind(1);
     await look();

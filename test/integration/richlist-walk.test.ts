@@ -50,7 +50,7 @@ describe('a walk through holders while the chain goes on', function () {
           { key, offset: 0, limit: 8, count_total: true, reverse },
           {},
         );
-        shown.push(...page.holders.map(({ account }) => account.slice(2)));
+        shown.push(...page.items.map(({ account }) => account.slice(2)));
         assert.ok(Number(page.pagination.total) >= count / 3);
         key = page.pagination.next_key;
         pages += 1;

@@ -64,7 +64,7 @@ describe('a process that only serves', function () {
     assert.deepEqual(await all(holdersAt(reader, token, moment, {})), before);
     assert.equal(index.head.position.height, 30);
     const ours = await listHolders(reader, token, page, {});
-    assert.deepEqual(ours.holders, (await listHolders(reader, token, page, {})).holders);
+    assert.deepEqual(ours.items, (await listHolders(reader, token, page, {})).items);
 
     // The head has not been looked at since: the rows that are gone are not taken for nothing.
     const { revision } = index.head;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { PageRequest } from '../../services/common/gen/indexer/common/v1/common.js';
+import type { MovingPage } from '../../services/common/page/moving.js';
 import type { NftBlock } from '../../services/nft/decode/types.js';
 import {
   describeCollections,
   listCollections,
   listCollectionsOf,
 } from '../../services/nft/read/collections.js';
-import type { MovingPage } from '../../services/nft/read/moving-page.js';
 import { readOwner, streamAccountTokens, streamCollectionTokens } from '../../services/nft/read/past.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import {

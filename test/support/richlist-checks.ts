@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { PageRequest } from '../../services/common/gen/indexer/common/v1/common.js';
 import type { Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
+import type { MovingPage } from '../../services/common/page/moving.js';
 import { balanceAt, changesBetween, holdersAt, momentOf } from '../../services/richlist/read/history.js';
-import { type HolderPage, listHolders } from '../../services/richlist/read/holders.js';
+import { listHolders } from '../../services/richlist/read/holders.js';
 import type { Reader } from '../../services/richlist/read/reader.js';
 import type { Random } from './random.js';
 import { holdersOf, ledgerKey, type ModelIndex, modelAccounts } from './richlist-model.js';
@@ -26,15 +27,15 @@ export async function checkList(
   for (const reverse of [true, false]) {
     const wanted = reverse ? [...expected] : [...expected].reverse();
     const limit = 2 + random.integer(5);
-    const read = (more: Partial<PageRequest>): Promise<HolderPage> =>
+    const read = (more: Partial<PageRequest>): Promise<MovingPage<Holder>> =>
       listHolders(reader, token, request({ limit, reverse, ...more }), {});
-    const pages: HolderPage[] = [];
+    const pages: MovingPage<Holder>[] = [];
     for (let key = ''; pages.length === 0 || key !== ''; key = pages.at(-1)?.pagination.next_key ?? '') {
       pages.push(await read({ key }));
       assert.ok(pages.length <= wanted.length + 1, 'the walk does not end');
     }
     assert.deepEqual(
-      pages.flatMap((page) => page.holders),
+      pages.flatMap((page) => page.items),
       wanted,
     );
     assert.equal(pages.length, Math.max(1, Math.ceil(wanted.length / limit)));
@@ -42,16 +43,16 @@ export async function checkList(
     const back: Holder[][] = [];
     for (let key = pages.at(-1)?.pagination.previous_key ?? ''; key !== ''; ) {
       const page = await read({ key });
-      back.unshift(page.holders);
+      back.unshift(page.items);
       key = page.pagination.previous_key;
     }
     assert.deepEqual(
       back,
-      pages.slice(0, -1).map((page) => page.holders),
+      pages.slice(0, -1).map((page) => page.items),
     );
     const offset = random.integer(wanted.length + 2);
     const page = await read({ offset, count_total: false });
-    assert.deepEqual(page.holders, wanted.slice(offset, offset + limit));
+    assert.deepEqual(page.items, wanted.slice(offset, offset + limit));
     assert.equal(page.pagination.total, '0');
     assert.equal(page.pagination.next_key !== '', offset + limit < wanted.length);
     assert.equal(page.pagination.previous_key !== '', offset > 0 && wanted.length > 0);

@@ -3,14 +3,16 @@ import type { Database } from '../../services/common/clickhouse/database.js';
 import { openEmbedded } from '../../services/common/clickhouse/embedded.js';
 import { migrate, readMigrations } from '../../services/common/clickhouse/migrate.js';
 import type { PageRequest } from '../../services/common/gen/indexer/common/v1/common.js';
+import type { Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { createLog } from '../../services/common/log.js';
+import type { MovingPage } from '../../services/common/page/moving.js';
 import { packageRoot } from '../../services/common/paths.js';
 import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import type { SeedBalance } from '../../services/richlist/node/seed.js';
 import { openRichlistIndex, type RichlistIndex } from '../../services/richlist/open.js';
 import { findToken } from '../../services/richlist/read/denoms.js';
 import { balanceAt, momentOf } from '../../services/richlist/read/history.js';
-import { type HolderPage, listHolders } from '../../services/richlist/read/holders.js';
+import { listHolders } from '../../services/richlist/read/holders.js';
 import type { RichlistStore } from '../../services/richlist/store/store.js';
 import { mulberry32 } from '../replay/faults.js';
 import { quantile } from './load.js';
@@ -123,7 +125,7 @@ async function measure(database: Database, holders: number): Promise<void> {
   });
 
   const { reader } = index;
-  const page = (more: Partial<PageRequest>): Promise<HolderPage> =>
+  const page = (more: Partial<PageRequest>): Promise<MovingPage<Holder>> =>
     listHolders(
       reader,
       token,

@@ -1,8 +1,6 @@
 /*
  * Pages of views (writer/views.ts): of each key the row with the highest version counts, and one that is deleted stands for
- * nothing. What was found by trying (400,000 rows, 5 % of them replaced, three parts; first page, page by key, and by an
- * offset of 200,000): rows in their order in small blocks without buffers 6, 8 and 80 ms, in the engine's default blocks 78,
- * 80 and 170 ms, and FINAL 29, 36 and 66 ms upwards, but 124 ms downwards, since it sorts all.
+ * nothing. `docs/decisions/2026-11-23-facts-and-views.md` has what was found by trying.
  */
 
 /**
@@ -29,17 +27,18 @@ export const newestRowsSql = (
   WHERE is_deleted = 0`;
 
 /**
- * That rows come after a place, or before it, in the order of a table whose key begins with these columns. Not as a comparison
- * of tuples: of that the primary key uses the first part only.
+ * That rows come after a position, or before it, in the order of a table whose key begins with these columns. Not as a
+ * comparison of tuples: of that the primary key uses the first part only.
  *
- * @param columns with the values of the place.
- * @param last compares the last column, where a row at the place itself counts.
+ * @param columns with the values of the position.
+ * @param last compares the last column, where a row at the position itself counts.
  */
 export function beyondSql(
   columns: readonly (readonly [column: string, value: string])[],
-  over: '<' | '>',
-  last: '<' | '>' | '<=' = over,
+  side: 'after' | 'before',
+  last: '<' | '>' | '<=' = side === 'after' ? '>' : '<',
 ): string {
+  const over = side === 'after' ? '>' : '<';
   const steps = columns.map(([column, value], index) => {
     const same = columns.slice(0, index).map(([other, its]) => `${other} = ${its}`);
     return [...same, `${column} ${index === columns.length - 1 ? last : over} ${value}`].join(' AND ');
@@ -62,16 +61,22 @@ export interface ViewPage {
   readonly skip: number;
 }
 
-/** Items that are passed over one by one; beyond, all of the list is read and sorted. */
+/** Rows that the engine reads at once: a page is small, and its default would read 65,536 rows of each part. */
+const smallBlocks = 'read_in_order_use_buffering = 0, max_block_size = 512';
+
+/** Items against the table's order that are passed over one by one; beyond, all of the list is read and sorted. */
 const farOffset = 5_000;
 
-/** The query for a part of a list; `{limit:UInt64}` and `{skip:UInt64}` are its parameters. */
+/**
+ * The query for a part of a list; `{limit:UInt64}` and `{skip:UInt64}` are its parameters. In the table's order, `FINAL` reads
+ * no more than the page. Against it, `FINAL` would sort the whole list, so the newest row of each key is picked by hand.
+ */
 export function viewPageSql({ table, columns, key, where, descending, skip }: ViewPage): string {
   const direction = descending ? 'DESC' : 'ASC';
   const order = key.map((column) => `v.${column} ${direction}`).join(', ');
   const list = [...new Set([...columns, ...key])].map((column) => `v.${column} AS ${column}`).join(', ');
   const names = columns.join(', ');
-  if (skip > farOffset)
+  if (!descending || skip > farOffset)
     return `SELECT ${names}
       FROM (
         SELECT ${list}
@@ -79,6 +84,7 @@ export function viewPageSql({ table, columns, key, where, descending, skip }: Vi
         WHERE ${where}
         ORDER BY ${order}
         LIMIT {limit:UInt64} OFFSET {skip:UInt64}
+        ${descending ? '' : `SETTINGS ${smallBlocks}`}
       )`;
   return `SELECT ${names}
     FROM (
@@ -87,7 +93,7 @@ export function viewPageSql({ table, columns, key, where, descending, skip }: Vi
       WHERE ${where}
       ORDER BY ${order}, v.version DESC
       LIMIT 1 BY ${key.map((column) => `v.${column}`).join(', ')}
-      SETTINGS read_in_order_use_buffering = 0, max_block_size = 512
+      SETTINGS ${smallBlocks}
     )
     WHERE is_deleted = 0
     LIMIT {limit:UInt64} OFFSET {skip:UInt64}`;

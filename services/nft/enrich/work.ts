@@ -302,7 +302,12 @@ async function tokensIn(
     reading,
     { list: 'collection', scope: collection, hidden: [] },
     // Beyond this there is the key itself: addresses sort after the empty text.
-    { anchor: [0, first_key, ''], descending: false, offset: 0, limit: most + 1 },
+    {
+      beyond: { position: [0, first_key, ''], side: 'after' },
+      descending: false,
+      offset: 0,
+      limit: most + 1,
+    },
   );
   const inside = items.filter(({ id_key }) => Buffer.from(id_key).compare(Buffer.from(last_key)) <= 0);
   const found = await aliveTokens(

@@ -1,10 +1,16 @@
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import { readFitting } from '../../common/page/fit.js';
 import { keyNumber } from '../../common/page/key.js';
+import {
+  type MovingPage,
+  memoryList,
+  movingPage,
+  type Position,
+  type Range,
+} from '../../common/page/moving.js';
 import { beyondSql, viewPageSql } from '../../common/page/view.js';
 import type { ShownCollection } from '../store/types.js';
 import { readCounts, readHoldings } from './counts.js';
-import { type MovingPage, memoryList, movingPage, type Position, type Range } from './moving-page.js';
 import type { Reading } from './reader.js';
 import { readPlacesOf, readShown, readShownPlaces } from './shown.js';
 
@@ -91,18 +97,19 @@ export async function describeCollections(
 /** Reads places in order: the rows of the list, of each place the one that counts. */
 function readPlaces(
   { database, tables, call }: Reading,
-  { anchor, descending, offset, limit }: Range,
+  { beyond, descending = false, offset, limit }: Range,
 ): Promise<CollectionPlace[]> {
   const place = [
     ['v.born_at', '{born_at:UInt64}'],
     ['v.collection', '{collection:String}'],
   ] as const;
-  const beyond = anchor === undefined ? '1' : beyondSql(place, descending ? '<' : '>');
+  const where = beyond === undefined ? '1' : beyondSql(place, beyond.side);
+  const [born_at, collection] = beyond?.position ?? [];
   const columns = ['born_at', 'collection'];
   const table = tables.of('collection_list');
   return database.rows<CollectionPlace>(
-    viewPageSql({ table, columns, key: columns, where: beyond, descending, skip: offset }),
-    { limit, skip: offset, ...(anchor === undefined ? {} : { born_at: anchor[0], collection: anchor[1] }) },
+    viewPageSql({ table, columns, key: columns, where, descending, skip: offset }),
+    { limit, skip: offset, born_at, collection },
     { name: 'nft.collection_places', ...call },
   );
 }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Params } from '../../common/clickhouse/database.js';
 import { invalidArgument } from '../../common/errors.js';
 import { keyNumber } from '../../common/page/key.js';
+import type { Position, Range } from '../../common/page/moving.js';
 import { beyondSql, newestRowsSql, viewPageSql } from '../../common/page/view.js';
 import type { ListName } from '../store/tables.js';
 import { afterAllKeys, beforeAllKeys } from '../token-key.js';
-import type { Position, Range } from './moving-page.js';
 import type { Reading } from './reader.js';
 import { areMany } from './shown.js';
 
@@ -32,28 +32,29 @@ export interface ItemList {
 export function readItems(
   { database, tables, call }: Reading,
   of: ItemList,
-  { anchor, descending, offset, limit }: Range,
+  { beyond, descending, offset, limit }: Range,
 ): Promise<Item[]> {
   const place = [
     ['v.height', '{height:UInt64}'],
     ['v.id_key', '{id_key:String}'],
     ['v.collection', '{collection:String}'],
   ] as const;
-  const beyond = anchor === undefined ? '' : `AND ${beyondSql(place, descending ? '<' : '>')}`;
+  const part = beyond === undefined ? '' : `AND ${beyondSql(place, beyond.side)}`;
+  const [height, id_key, collection] = beyond?.position ?? [];
+  // In the table's order where any will do, but towards the position where items in between may be left out.
+  const isSparse = of.hidden.length > 0 || of.id_key !== undefined;
+  const backwards = descending ?? (isSparse && beyond?.side === 'before');
   const { where, params } = conditionOf(tables, of);
   const sql = viewPageSql({
     table: tables.of('token_lists'),
     columns: ['height', 'id_key', 'collection'],
     key: itemKey,
-    where: `${where} ${beyond}`,
-    ...{ descending, skip: offset },
+    where: `${where} ${part}`,
+    ...{ descending: backwards, skip: offset },
   });
   return database.rows<Item>(
     sql,
-    {
-      ...{ ...params, limit, skip: offset },
-      ...(anchor === undefined ? {} : { height: anchor[0], id_key: anchor[1], collection: anchor[2] }),
-    },
+    { ...params, limit, skip: offset, height, id_key, collection },
     { name: `nft.items_${of.list}`, ...call },
   );
 }

@@ -1,10 +1,10 @@
 import { invalidArgument } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import { keyNumber } from '../../common/page/key.js';
+import { type MovingPage, movingPage, type Range } from '../../common/page/moving.js';
 import { beyondSql } from '../../common/page/view.js';
 import { fold } from '../names.js';
 import type { CollectionPlace } from './collections.js';
-import { type MovingPage, movingPage, type Range } from './moving-page.js';
 import type { Reading } from './reader.js';
 
 /** A collection that was found by name. */
@@ -66,27 +66,27 @@ function readNamed(
   { database, tables, call }: Reading,
   wanted: string,
   sign: number,
-  { anchor, descending, offset, limit }: Range,
+  { beyond, descending, offset, limit }: Range,
 ): Promise<Named[]> {
-  const [order, over] = descending ? (['DESC', '<'] as const) : (['ASC', '>'] as const);
+  const order = descending === true ? 'DESC' : 'ASC';
   const place = [
     ['rank', '{rank:Int8}'],
     ['born_at', '{born_at:UInt64}'],
     ['collection', '{collection:String}'],
   ] as const;
-  const beyond = anchor === undefined ? '' : `WHERE ${beyondSql(place, over)}`;
+  const part = beyond === undefined ? '' : `WHERE ${beyondSql(place, beyond.side)}`;
+  const [rank, born_at, collection] = beyond?.position ?? [];
   return database.rows<Named>(
     `SELECT inexact, born_at, collection
      FROM (
        SELECT toInt8(NOT is_exact) AS inexact, toInt8(-{sign:Int8} * inexact) AS rank, born_at, collection
        FROM (${matching(tables.of('collection_list'))})
      )
-     ${beyond}
+     ${part}
      ORDER BY rank ${order}, born_at ${order}, collection ${order}
      LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
     {
-      ...{ wanted, sign, limit, offset },
-      ...(anchor === undefined ? {} : { rank: anchor[0], born_at: anchor[1], collection: anchor[2] }),
+      ...{ wanted, sign, limit, offset, rank, born_at, collection },
     },
     { name: 'nft.collections_named', ...call },
   );

@@ -1,6 +1,7 @@
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import { sleep } from '../../common/lifecycle.js';
 import { readFitting } from '../../common/page/fit.js';
+import { type MovingList, type MovingPage, memoryList, movingPage } from '../../common/page/moving.js';
 import { holdingOf, type ListName } from '../store/tables.js';
 import { type ShownCollection, tokenName } from '../store/types.js';
 import { tokenKey } from '../token-key.js';
@@ -17,7 +18,6 @@ import {
   readItems,
   shorten,
 } from './items.js';
-import { type MovingList, type MovingPage, memoryList, movingPage } from './moving-page.js';
 import type { Reading } from './reader.js';
 import { readPlacesOf, readShown, readShownPlaces } from './shown.js';
 import { readTokenSizes, readTokens, type TokenRow } from './tokens.js';

@@ -1,11 +1,11 @@
 import type { PageRequest } from '../../../services/common/gen/indexer/common/v1/common.js';
+import type { MovingPage } from '../../../services/common/page/moving.js';
 import type { NftIndex } from '../../../services/nft/index.js';
 import {
   describeCollections,
   listCollections,
   listCollectionsOf,
 } from '../../../services/nft/read/collections.js';
-import type { MovingPage } from '../../../services/nft/read/moving-page.js';
 import { listCollectionsNamed } from '../../../services/nft/read/named.js';
 import { readOwner } from '../../../services/nft/read/past.js';
 import { type Reading, startReading } from '../../../services/nft/read/reader.js';

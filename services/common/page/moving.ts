@@ -1,6 +1,5 @@
-import type { PageRequest, PageResponse } from '../../common/gen/indexer/common/v1/common.js';
-import { decodeKey, encodeKey } from '../../common/page/key.js';
-import { compareBytes } from '../token-key.js';
+import type { PageRequest, PageResponse } from '../gen/indexer/common/v1/common.js';
+import { decodeKey, encodeKey } from './key.js';
 
 /** Where an item stands in its list, as a key carries it. */
 export type Position = readonly (string | number)[];
@@ -16,7 +15,7 @@ export interface MovingList<T> {
   readonly positionOf: (item: T) => Position;
   /** A position as a key carries it, where that is another one. */
   readonly shorten?: (position: Position) => Position;
-  /** Items strictly beyond a position, or from the list's end, in an order; at most `limit`. */
+  /** Items of a part of the list, at most `limit`. */
   readonly read: (range: Range) => Promise<T[]>;
   /** How many items there are. */
   readonly count: () => Promise<number>;
@@ -24,10 +23,10 @@ export interface MovingList<T> {
 
 /** A part of a list. */
 export interface Range {
-  readonly anchor: Position | undefined;
-  /** Whether the item at the anchor belongs to the part. */
-  readonly inclusive?: boolean;
-  readonly descending: boolean;
+  /** Only items strictly after this position, or before it. */
+  readonly beyond: { readonly position: Position; readonly side: 'after' | 'before' } | undefined;
+  /** Undefined: in whichever order is the cheaper one. */
+  readonly descending: boolean | undefined;
   readonly offset: number;
   readonly limit: number;
 }
@@ -49,8 +48,11 @@ export async function movingPage<T>(request: PageRequest, list: MovingList<T>): 
   const decoded = key === '' ? undefined : decodeKey(list.name, key, list.ends[0].length);
   const anchor = decoded === undefined ? undefined : await list.parse(decoded.position);
   const isBack = decoded?.side === 'before';
+  const descending = reverse !== isBack;
   const offset = decoded === undefined ? request.offset : 0;
-  const read = await list.read({ anchor, descending: reverse !== isBack, offset, limit: limit + 1 });
+  const side = descending ? 'before' : 'after';
+  const beyond = anchor === undefined ? undefined : { position: anchor, side: side as 'after' | 'before' };
+  const read = await list.read({ beyond, descending, offset, limit: limit + 1 });
   const items = read.slice(0, limit);
   if (isBack) items.reverse();
   const hasMore = read.length > limit;
@@ -60,8 +62,11 @@ export async function movingPage<T>(request: PageRequest, list: MovingList<T>): 
   const hasBehind = async (): Promise<boolean> => {
     if (anchor === undefined && offset === 0) return false;
     const edge = isBack ? last : first;
-    const from = edge === undefined ? undefined : list.positionOf(edge);
-    const found = await list.read({ anchor: from, descending: reverse === isBack, offset: 0, limit: 1 });
+    const behind =
+      edge === undefined
+        ? undefined
+        : { position: list.positionOf(edge), side: descending ? ('after' as const) : ('before' as const) };
+    const found = await list.read({ beyond: behind, descending: undefined, offset: 0, limit: 1 });
     return found.length > 0;
   };
   const shorten = list.shorten ?? ((position: Position) => position);
@@ -80,11 +85,14 @@ export async function movingPage<T>(request: PageRequest, list: MovingList<T>): 
   };
 }
 
-/** Compares positions part by part: numbers by value, texts by code point. */
+/** Compares positions part by part: numbers by value, texts as the engine does, by their bytes. */
 function comparePositions(a: Position, b: Position): number {
   for (const [index, part] of a.entries()) {
     const other = b[index] as string | number;
-    const order = typeof part === 'number' ? part - (other as number) : compareBytes(part, other as string);
+    const order =
+      typeof part === 'number'
+        ? part - (other as number)
+        : Buffer.compare(Buffer.from(part), Buffer.from(other as string));
     if (order !== 0) return order;
   }
   return 0;
@@ -104,21 +112,16 @@ export function memoryList<T>(
   };
   return {
     ...list,
-    read: async (range) => partOf(await sorted(), list.positionOf, range),
+    read: async ({ beyond, descending, offset, limit }) => {
+      const isBeyond = (item: T): boolean => {
+        if (beyond === undefined) return true;
+        const order = comparePositions(list.positionOf(item), beyond.position);
+        return beyond.side === 'before' ? order < 0 : order > 0;
+      };
+      const items = await sorted();
+      const ordered = descending === true ? items.toReversed() : items;
+      return ordered.filter(isBeyond).slice(offset, offset + limit);
+    },
     count: async () => (await sorted()).length,
   };
-}
-
-function partOf<T>(
-  sorted: readonly T[],
-  positionOf: (item: T) => Position,
-  { anchor, descending, offset, limit }: Range,
-): T[] {
-  const ordered = descending ? sorted.toReversed() : sorted;
-  const isBeyond = (item: T): boolean => {
-    if (anchor === undefined) return true;
-    const order = comparePositions(positionOf(item), anchor);
-    return descending ? order < 0 : order > 0;
-  };
-  return ordered.filter(isBeyond).slice(offset, offset + limit);
 }
