@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { sliceMember, splitArray } from '../../services/common/chain/json.js';
@@ -50,14 +50,6 @@ export function recordedBlocks(recording: string): Map<number, RecordedBlock> {
     blocks.set(height, buildBlock(height, body, results, rest.get(height) ?? [], jsonrpc));
   }
   return blocks;
-}
-
-/** What is true of a recorded chain: facts.json of the recording. */
-export function recordedFacts(recording: string): unknown {
-  const folder = join(packageRoot, 'test/fixtures/recordings', recording);
-  const plain = join(folder, 'facts.json');
-  const text = existsSync(plain) ? readFileSync(plain) : gunzipSync(readFileSync(`${plain}.gz`));
-  return JSON.parse(text.toString('utf8'));
 }
 
 function readExchanges(recording: string): Exchange[] {

@@ -1,5 +1,12 @@
 import type { Facts, Measure } from '../../services/scoring-operator/policy/facts.js';
+import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
 import type { Policy } from '../../services/scoring-operator/policy/policy.js';
+
+/** A policy of these rules; `folder` is where the files of its sources lie. */
+export function policyWith(rules: readonly object[], more: object = {}, folder = '.'): Policy {
+  const text = JSON.stringify({ version: 1, name: 'p', rules, ...more });
+  return parsePolicy(text, { from: 'p', account_prefix: 'init', folder });
+}
 
 /** A fraction that is never reduced: slow, and hard to get wrong. */
 export type Fraction = readonly [numerator: bigint, denominator: bigint];

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { blockSettings } from '../../services/block/config.js';
 import { ingest } from '../../services/block/ingest.js';
-import type { Endpoints } from '../../services/common/chain/endpoints.js';
 import { loadSettings } from '../../services/common/config.js';
 import { UserError } from '../../services/common/errors.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { allReady } from '../../services/common/ops.js';
+import { fakeEndpoints } from '../support/fake-endpoints.js';
 
 const status = {
   result: {
@@ -17,10 +17,7 @@ const status = {
 
 describe('a block service that indexes nothing', () => {
   it('says so for good where that will not heal, and does not call itself ready', async () => {
-    const rpc = {
-      ask: async (_: unknown, read: (status: number, body: string) => unknown) =>
-        read(200, JSON.stringify(status)),
-    } as unknown as Endpoints;
+    const rpc = fakeEndpoints('rpc', () => [200, status]);
     let reason = '';
     let chain: string | undefined;
     await ingest({

@@ -1,22 +1,7 @@
 import assert from 'node:assert/strict';
 import { askInHalves, createBatching, readBatch } from '../../services/common/chain/batch.js';
-import { type Endpoints, NodeError } from '../../services/common/chain/endpoints.js';
-
-/** A node that answers with what a function gives, and the bodies that it was sent. */
-function fakeEndpoints(answer: (body: string) => { status: number; body: string }) {
-  const sent: string[] = [];
-  const endpoints: Endpoints = {
-    api: 'rpc',
-    urls: ['http://node'],
-    async ask(request, read) {
-      sent.push(request.body ?? '');
-      const { status, body } = answer(request.body ?? '');
-      return read(status, body);
-    },
-    close: async () => {},
-  };
-  return { endpoints, sent };
-}
+import { NodeError } from '../../services/common/chain/endpoints.js';
+import { fakeEndpoints } from '../support/fake-endpoints.js';
 
 interface Sent {
   readonly id: number;
@@ -24,10 +9,9 @@ interface Sent {
 }
 
 /** Doubles the number in each call. */
-const double = (body: string) => {
-  const calls = JSON.parse(body) as Sent[];
+const double = (calls: readonly Sent[]): string => {
   const answers = calls.map(({ id, params }) => `{"jsonrpc":"2.0","id":${id},"result":${params[0]! * 2}}`);
-  return { status: 200, body: `[${answers.reverse().join(',')}]\n` };
+  return `[${answers.reverse().join(',')}]\n`;
 };
 
 const readResult = (text: string): number => {
@@ -36,8 +20,15 @@ const readResult = (text: string): number => {
   return result;
 };
 
-function callsOf(endpoints: Endpoints, most: number) {
-  const send = createBatching(endpoints, most);
+/** Calls to a node, in batches of so many at most; and the sizes of the batches, and what was asked alone. */
+function callsTo(answer: (calls: readonly Sent[]) => string, most = 10) {
+  const sizes: number[] = [];
+  const node = fakeEndpoints('rpc', ({ body }) => {
+    const calls = JSON.parse(body ?? '') as Sent[];
+    sizes.push(calls.length);
+    return [200, answer(calls)];
+  });
+  const send = createBatching(node, most);
   const alone: number[] = [];
   const call = (n: number) =>
     send({
@@ -50,82 +41,67 @@ function callsOf(endpoints: Endpoints, most: number) {
       },
       signal: new AbortController().signal,
     });
-  return { call, alone };
+  const callAll = (count: number) => Promise.all(upTo(count).map(call));
+  return { callAll, sizes, alone };
 }
 
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
 
 describe('calls that travel to the node together', () => {
   it('become batches of the size that is allowed, whatever the order of the answers', async () => {
-    const { endpoints, sent } = fakeEndpoints(double);
-    const { call, alone } = callsOf(endpoints, 10);
+    const { callAll, sizes, alone } = callsTo(double);
     assert.deepEqual(
-      await Promise.all(upTo(25).map(call)),
+      await callAll(25),
       upTo(25).map((n) => n * 2),
     );
-    assert.deepEqual(
-      sent.map((body) => (JSON.parse(body) as Sent[]).length),
-      [10, 10, 5],
-    );
-    assert.deepEqual(alone, []);
+    assert.deepEqual([sizes, alone], [[10, 10, 5], []]);
   });
 
   it('are sent alone when there are too few to gain anything', async () => {
-    const { endpoints, sent } = fakeEndpoints(double);
-    const { call, alone } = callsOf(endpoints, 10);
-    assert.deepEqual(await Promise.all([call(1), call(2)]), [2, 4]);
-    assert.deepEqual([sent.length, alone], [0, [1, 2]]);
+    const { callAll, sizes, alone } = callsTo(double);
+    assert.deepEqual(await callAll(2), [2, 4]);
+    assert.deepEqual([sizes, alone], [[], [1, 2]]);
   });
 
   it('are sent alone when batches are switched off', async () => {
-    const { endpoints, sent } = fakeEndpoints(double);
-    const { call, alone } = callsOf(endpoints, 1);
-    await Promise.all(upTo(9).map(call));
-    assert.deepEqual([sent.length, alone], [0, upTo(9)]);
+    const { callAll, sizes, alone } = callsTo(double, 1);
+    await callAll(9);
+    assert.deepEqual([sizes, alone], [[], upTo(9)]);
   });
 
   it('are sent alone when their own part is missing or an error', async () => {
-    const { endpoints } = fakeEndpoints((body) => {
-      const [first, second, third] = JSON.parse(body) as Sent[];
+    const { callAll, alone } = callsTo(([first, second, third]) => {
       const good = `{"jsonrpc":"2.0","id":${first!.id},"result":2}`;
       const bad = `{"jsonrpc":"2.0","id":${third!.id},"error":{"code":1,"message":"no ${second!.id}"}}`;
-      return { status: 200, body: `[${good},${bad}]` };
+      return `[${good},${bad}]`;
     });
-    const { call, alone } = callsOf(endpoints, 10);
-    assert.deepEqual(await Promise.all(upTo(3).map(call)), [2, 4, 6]);
+    assert.deepEqual(await callAll(3), [2, 4, 6]);
     assert.deepEqual(alone, [2, 3]);
   });
 
   it('come in smaller batches, then alone, to a node that refuses them', async () => {
     const refusal = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"batch too large"},"id":null}';
-    const { endpoints, sent } = fakeEndpoints((body) =>
-      (JSON.parse(body) as Sent[]).length > 4 ? { status: 200, body: refusal } : double(body),
-    );
-    const { call, alone } = callsOf(endpoints, 10);
-    await Promise.all(upTo(10).map(call));
+    const { callAll, sizes, alone } = callsTo((calls) => (calls.length > 4 ? refusal : double(calls)));
+    await callAll(10);
     assert.deepEqual(alone, upTo(10));
-    await Promise.all(upTo(5).map(call));
-    await Promise.all(upTo(4).map(call));
-    assert.deepEqual(
-      sent.map((body) => (JSON.parse(body) as Sent[]).length),
-      [10, 5],
-    );
+    await callAll(5);
+    await callAll(4);
+    assert.deepEqual(sizes, [10, 5]);
     // 5 was refused as well, and 2 in one request gain nothing
     assert.equal(alone.length, 10 + 5 + 4);
   });
 
   it('are sent alone, and together again later, when a request fails on its way', async () => {
     let fails = true;
-    const { endpoints, sent } = fakeEndpoints((body) => {
+    const { callAll, sizes, alone } = callsTo((calls) => {
       if (fails) throw new NodeError('connection', 'reset');
-      return double(body);
+      return double(calls);
     });
-    const { call, alone } = callsOf(endpoints, 10);
-    assert.deepEqual(await Promise.all(upTo(4).map(call)), [2, 4, 6, 8]);
+    assert.deepEqual(await callAll(4), [2, 4, 6, 8]);
     assert.deepEqual(alone, upTo(4));
     fails = false;
-    await Promise.all(upTo(4).map(call));
-    assert.deepEqual([sent.length, alone.length], [2, 4]);
+    await callAll(4);
+    assert.deepEqual([sizes.length, alone.length], [2, 4]);
   });
 });
 
@@ -196,22 +172,18 @@ describe('what is asked of many at once', () => {
 
   it('is sent in smaller batches, and alone at last, without giving batches up', async () => {
     let most = 3;
-    const { endpoints, sent } = fakeEndpoints((body) => {
-      if ((JSON.parse(body) as Sent[]).length > most) throw new NodeError('too_large', 'too large');
-      return double(body);
+    const { callAll, sizes, alone } = callsTo((calls) => {
+      if (calls.length > most) throw new NodeError('too_large', 'too large');
+      return double(calls);
     });
-    const { call, alone } = callsOf(endpoints, 10);
     assert.deepEqual(
-      await Promise.all(upTo(10).map(call)),
+      await callAll(10),
       upTo(10).map((n) => n * 2),
     );
     assert.ok(alone.length < 5, String(alone));
     most = 10;
-    sent.length = 0;
-    await Promise.all(upTo(10).map(call));
-    assert.deepEqual(
-      sent.map((body) => (JSON.parse(body) as Sent[]).length),
-      [10],
-    );
+    sizes.length = 0;
+    await callAll(10);
+    assert.deepEqual(sizes, [10]);
   });
 });

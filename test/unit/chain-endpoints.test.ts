@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { createEndpoints } from '../../services/common/chain/endpoints.js';
 import { smallFirst } from '../../services/common/chain/small-first.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { createMutex } from '../../services/common/mutex.js';
+import { startHttp } from '../support/http-server.js';
 
-const servers: Server[] = [];
+const closing: (() => Promise<void>)[] = [];
 
 /** A node that answers as a function does. */
-async function node(answer: (response: ServerResponse, path: string) => void): Promise<string> {
-  const server = createServer((request, response) => answer(response, request.url ?? ''));
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+async function node(answer: (response: ServerResponse) => void): Promise<string> {
+  const { url, close } = await startHttp((_, response) => answer(response));
+  closing.push(close);
+  return url;
 }
 
 const well = (response: ServerResponse): void => {
@@ -44,7 +43,9 @@ const bound = { bytes: 1024 * 1024, setting: 'NODE_ANSWER_MB' };
 function endpointsOf(urls: readonly string[], timeout_ms = 400, connections = 4) {
   const metrics = createMetrics();
   const options = { log: createLog('silent'), metrics, timeout_ms, connections, bound, service: 'block' };
-  return { endpoints: createEndpoints('rpc', urls, options), metrics };
+  const endpoints = createEndpoints('rpc', urls, options);
+  closing.push(() => endpoints.close());
+  return { endpoints, metrics };
 }
 
 const ask = (endpoints: ReturnType<typeof endpointsOf>['endpoints'], path = '/status') =>
@@ -53,11 +54,8 @@ const ask = (endpoints: ReturnType<typeof endpointsOf>['endpoints'], path = '/st
 const host = (url: string | undefined): string => new URL(url ?? '').host;
 
 describe('requests to a node', () => {
-  after(() => {
-    for (const server of servers) {
-      server.closeAllConnections();
-      server.close();
-    }
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
   });
 
   it('end at the deadline, however often a byte comes, and count against the URL', async () => {
@@ -70,7 +68,6 @@ describe('requests to a node', () => {
     });
     assert.ok(Date.now() - began >= 390);
     assert.match(await metrics.registry.metrics(), /weft_node_errors_total\{.*reason="timeout"\} 1/);
-    await endpoints.close();
   });
 
   it('end at the first byte that is too much, which the metrics count by its setting', async () => {
@@ -83,7 +80,6 @@ describe('requests to a node', () => {
     const counted = await metrics.registry.metrics();
     assert.match(counted, /weft_node_errors_total\{.*reason="too_large"\} 1/);
     assert.match(counted, /weft_limit_reached_total\{service="block",limit="NODE_ANSWER_MB"\} 1/);
-    await endpoints.close();
   });
 
   for (const [what, times, body] of [
@@ -99,13 +95,10 @@ describe('requests to a node', () => {
       const { endpoints, metrics } = endpointsOf([url], 30_000);
       const setting = 'NODE_BLOCK_MB';
       const asked = endpoints.ask({ path: '/block', bound: { bytes: 8 * 1024 * 1024, setting } }, () => '');
-      await assert.rejects(asked, {
-        reason: 'too_large',
-        message: `rpc ${host(url)}/block: the answer ${what}`,
-      });
+      const message = `rpc ${host(url)}/block: the answer ${what}`;
+      await assert.rejects(asked, { reason: 'too_large', message });
       const counted = await metrics.limits.get();
       assert.equal(counted.values[0]?.value ?? 0, times);
-      await endpoints.close();
     });
 
   for (const [name, bad] of [
@@ -121,7 +114,6 @@ describe('requests to a node', () => {
       const { endpoints } = endpointsOf([first, await node(well)]);
       for (let n = 0; n < 5; n++) assert.equal(await ask(endpoints), '200 {"ok":true}');
       assert.ok(asked <= 2, `the first URL was asked ${asked} times`);
-      await endpoints.close();
     });
   }
 
@@ -130,19 +122,17 @@ describe('requests to a node', () => {
     const { endpoints } = endpointsOf([url], 400, 1);
     const answers = await Promise.all(Array.from({ length: 5 }, () => ask(endpoints)));
     assert.equal(answers.length, 5);
-    await endpoints.close();
   });
 
   it('name the host that refuses to be asked', async () => {
     const url = await node(well);
-    servers.pop()?.close();
+    await closing.pop()?.();
     const { endpoints } = endpointsOf([url]);
     const asked = endpoints.ask({ path: '', body: '[]', attempts: 1 }, () => '');
     await assert.rejects(asked, {
       reason: 'connection',
       message: `rpc ${host(url)}: Error: connect ECONNREFUSED ${host(url)}`,
     });
-    await endpoints.close();
   });
 
   it('leave no listeners with the signal that they share, and cause no warning', async () => {
@@ -159,7 +149,6 @@ describe('requests to a node', () => {
     process.off('warning', listen);
     assert.deepEqual(warnings, []);
     assert.equal(getEventListeners(signal, 'abort').length, 0);
-    await endpoints.close();
   });
 
   it('for a small answer are no failure where it is large: that is asked for while no other large one is', async () => {
@@ -178,6 +167,5 @@ describe('requests to a node', () => {
     assert.deepEqual(await Promise.all(large), [500_000, 500_000, 500_000, 500_000]);
     assert.equal(most, 1);
     assert.doesNotMatch(await metrics.registry.metrics(), /too_large/);
-    await endpoints.close();
   });
 });

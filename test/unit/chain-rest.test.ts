@@ -1,27 +1,23 @@
 import assert from 'node:assert/strict';
 import type { Endpoints, NodeError } from '../../services/common/chain/endpoints.js';
 import { fetchDecodedTxs } from '../../services/common/chain/rest.js';
+import { fakeEndpoints } from '../support/fake-endpoints.js';
 
 /** A node that has so many txs of a block, gives at most so many a page, and refuses offsets beyond its count. */
 function restOf(count: number, most = 1_000) {
   const asked: string[] = [];
-  const rest: Endpoints = {
-    api: 'rest',
-    urls: [],
-    async ask({ path }, read) {
-      asked.push(path);
-      const query = new URL(path, 'http://node').searchParams;
-      const offset = Number(query.get('pagination.offset'));
-      const limit = Math.min(most, Number(query.get('pagination.limit')));
-      if (offset >= count && count > 0) {
-        const message = `codespace sdk code 18: invalid request: out of range: cannot paginate ${count} txs with offset ${offset} and limit ${limit}`;
-        return read(500, JSON.stringify({ code: 2, message, details: [] }));
-      }
-      const txs = Array.from({ length: Math.min(limit, count - offset) }, (_, i) => ({ n: offset + i }));
-      return read(200, JSON.stringify({ txs, pagination: { next_key: null, total: String(count) } }));
-    },
-    close: async () => {},
-  };
+  const rest = fakeEndpoints('rest', ({ path }) => {
+    asked.push(path);
+    const query = new URL(path, 'http://node').searchParams;
+    const offset = Number(query.get('pagination.offset'));
+    const limit = Math.min(most, Number(query.get('pagination.limit')));
+    if (offset >= count && count > 0) {
+      const message = `codespace sdk code 18: invalid request: out of range: cannot paginate ${count} txs with offset ${offset} and limit ${limit}`;
+      return [500, { code: 2, message, details: [] }];
+    }
+    const txs = Array.from({ length: Math.min(limit, count - offset) }, (_, i) => ({ n: offset + i }));
+    return [200, { txs, pagination: { next_key: null, total: String(count) } }];
+  });
   return { rest, asked };
 }
 
@@ -54,10 +50,7 @@ describe('the decoded txs of a block', () => {
   }
 
   it('are an error when the node refuses the first page', async () => {
-    const rest: Endpoints = {
-      ...restOf(1).rest,
-      ask: async (_, read) => read(500, '{"code":2, "message":"broken", "details":[]}'),
-    };
+    const rest = fakeEndpoints('rest', () => [500, '{"code":2, "message":"broken", "details":[]}']);
     await assert.rejects(numbers(rest, 3), (error: NodeError) => error.reason === 'error_answer');
   });
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { status, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { type Consumer, type Cursor, consume } from '../../services/common/consume.js';
 import { RpcError } from '../../services/common/errors.js';
@@ -14,7 +15,9 @@ import { connectLocal } from '../../services/common/rpc/local.js';
 import { streaming, unary } from '../../services/common/rpc/server.js';
 import { eventually } from '../support/block.js';
 
-const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1));
+const tick = () => sleep(1);
+/** A node that has no further block, for longer than any test takes. */
+const pause = () => sleep(60_000, undefined, { ref: false });
 
 const environment = {
   log: createLog('silent'),
@@ -73,16 +76,18 @@ function consumer(kept: Cursor[]): Consumer<RawBlock> {
   };
 }
 
-/** Consumes until a condition holds or so many milliseconds have passed. */
+/** Consumes until a condition holds or so many milliseconds have passed; `write` may stand in for the consumer's. */
 async function run(
   blocks: BlockServiceClient,
   kept: Cursor[],
   until: (() => boolean) | number,
+  write = consumer(kept).write,
 ): Promise<void> {
   const controller = new AbortController();
-  const running = consume(consumer(kept), { blocks, signal: controller.signal, ...environment });
-  if (typeof until === 'number') await new Promise((resolve) => setTimeout(resolve, until));
-  else await eventually(until, 'the consumer', 5_000);
+  const options = { blocks, signal: controller.signal, ...environment };
+  const running = consume({ ...consumer(kept), write }, options);
+  if (typeof until === 'number') await sleep(until);
+  else await eventually(until, 'the consumer', 10_000);
   controller.abort();
   await running;
 }
@@ -101,7 +106,7 @@ describe('the loop of every consumer', () => {
       stream: async function* (request) {
         if (request.parent_hash === 'a3') yield* rolledBack();
         yield now.slice(request.from_height - 1);
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        await pause();
       },
     });
     await run(blocks, kept, () => kept.at(-1)?.hash === 'b3');
@@ -117,24 +122,21 @@ describe('the loop of every consumer', () => {
     const { blocks } = source({
       stream: async function* ({ from_height }) {
         yield [1, 2].filter((height) => height >= from_height).map((height) => block(height));
-        await new Promise((resolve) => setTimeout(resolve, 60_000).unref());
+        await pause();
       },
     });
-    const well = consumer(kept);
+    const { write } = consumer(kept);
     let failures = 0;
-    const failing: typeof well = {
-      ...well,
-      write: async (prepared) => {
+    await run(
+      blocks,
+      kept,
+      () => kept.length === 2,
+      async (prepared) => {
         await tick();
         if (failures++ === 0) throw new Error('caused by the test');
-        await well.write(prepared);
+        await write(prepared);
       },
-    };
-    const controller = new AbortController();
-    const running = consume(failing, { blocks, signal: controller.signal, ...environment });
-    await eventually(() => kept.length === 2, 'the blocks', 5_000);
-    controller.abort();
-    await running;
+    );
     assert.equal(failures, 2);
   });
 
@@ -145,24 +147,21 @@ describe('the loop of every consumer', () => {
       stream: async function* () {
         for (let height = 1; height <= total; height += 5)
           yield Array.from({ length: 5 }, (_, index) => block(height + index));
-        await new Promise((resolve) => setTimeout(resolve, 60_000).unref());
+        await pause();
       },
     });
-    const well = consumer(kept);
+    const { write } = consumer(kept);
     const sizes: number[] = [];
-    const slow: typeof well = {
-      ...well,
-      write: async (prepared) => {
+    await run(
+      blocks,
+      kept,
+      () => kept.length === total,
+      async (prepared) => {
         sizes.push(prepared.length);
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        await well.write(prepared);
+        await sleep(100);
+        await write(prepared);
       },
-    };
-    const controller = new AbortController();
-    const running = consume(slow, { blocks, signal: controller.signal, ...environment });
-    await eventually(() => kept.length === total, 'the blocks', 10_000);
-    controller.abort();
-    await running;
+    );
     assert.deepEqual(
       kept.map(({ height }) => height),
       Array.from({ length: total }, (_, index) => index + 1),
@@ -184,17 +183,14 @@ describe('the loop of every consumer', () => {
     const well = consumer(kept);
     const controller = new AbortController();
     let writes = 0;
-    const stopping: typeof well = {
-      ...well,
-      write: async (prepared) => {
-        writes += 1;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        controller.abort();
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        await well.write(prepared);
-      },
+    const write: typeof well.write = async (prepared) => {
+      writes += 1;
+      await sleep(50);
+      controller.abort();
+      await sleep(50);
+      await well.write(prepared);
     };
-    await consume(stopping, { blocks, signal: controller.signal, ...environment });
+    await consume({ ...well, write }, { blocks, signal: controller.signal, ...environment });
     assert.equal(writes, 1);
     assert.equal(kept.length, 1, 'what was being written is written whole');
   });

@@ -1,34 +1,29 @@
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { openEvm } from '../../services/scoring-operator/contract/open.js';
+import { type HttpServer, startHttp } from '../support/http-server.js';
 
 describe('the EVM chain ids that JSON-RPC URLs say', () => {
   /** By path, as providers have it that serve many chains from one host: the path holds the customer's token. */
   const ids: Readonly<Record<string, number>> = { '/token-a': 5, '/token-b': 6, '/token-c': 5 };
-  let servers: Server[];
+  let servers: HttpServer[];
   let hosts: string[];
 
   before(async () => {
-    servers = [0, 1].map(() =>
-      createServer(async (request, response) => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of request) chunks.push(chunk as Buffer);
-        const { id } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { id: unknown };
+    const start = () =>
+      startHttp(async (request, response) => {
+        const { id } = (await json(request)) as { id: unknown };
         const chain_id = ids[request.url ?? ''];
         const answer =
           chain_id === undefined ? { error: { code: -1, message: 'no' } } : { result: `0x${chain_id}` };
         response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
-      }),
-    );
-    for (const server of servers) await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    hosts = servers.map((server) => `127.0.0.1:${(server.address() as AddressInfo).port}`);
+      });
+    servers = [await start(), await start()];
+    hosts = servers.map(({ port }) => `127.0.0.1:${port}`);
   });
-  after(() => {
-    for (const server of servers) server.close().closeAllConnections();
-  });
+  after(() => Promise.all(servers.map((server) => server.close())));
 
   const said = async (...urls: string[]) => {
     const config = {

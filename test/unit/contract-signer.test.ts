@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -15,6 +13,7 @@ import {
   createSigner,
   signerOfKey,
 } from '../../services/scoring-operator/contract/signer.js';
+import { startHttp } from '../support/http-server.js';
 
 const key = '8f2a559490cc2a7ab61c32ed3d4f4b8a8a2f6d8d0ea9f4d9b3f3c0b2a9e1d7c5';
 const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
@@ -63,55 +62,42 @@ describe('signers', () => {
 
   it('behind a URL are asked there alone: what they are to sign is never sent on', async () => {
     const seen: string[] = [];
-    const server = createServer((request, response) => {
+    const server = await startHttp((request, response) => {
       seen.push(request.url ?? '');
       response.writeHead(307, { location: '/elsewhere' }).end();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    await assert.rejects(createSigner(load({ SIGNER_URL: `http://127.0.0.1:${port}/here` })), /no answer/);
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await assert.rejects(createSigner(load({ SIGNER_URL: `${server.url}/here` })), /no answer/);
+    await server.close();
     assert.deepEqual(seen, ['/here']);
   });
 
   it('behind a URL are quoted briefly, and never with what only the two of us know', async () => {
-    const server = createServer((request, response) => {
+    const server = await startHttp((request, response) => {
       const echo = `no: ${request.headers.authorization} ${request.url}\n pass%20word pass word ${'x'.repeat(1e6)}`;
       response.end(JSON.stringify({ id: 1, error: { code: -32000, message: echo } }));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const url = `http://me:pass%20word@127.0.0.1:${port}/v1/path-with-a-key?key=s3cret`;
+    const url = `http://me:pass%20word@127.0.0.1:${server.port}/v1/path-with-a-key?key=s3cret`;
     await assert.rejects(createSigner(load({ SIGNER_URL: url })), ({ message }: Error) => {
       assert.match(message, /the signer's eth_accounts: no: Basic /);
       assert.ok(message.length < 400);
       assert.doesNotMatch(message, /pass.{1,3}word|s3cret|path-with|bWU6/);
       return true;
     });
-    server.close();
+    await server.close();
   });
 
   it('are exactly one', () => {
-    assert.match(checkSignerSettings(load({})).join(), /no signer: set PRIVATE_KEY/);
-    assert.match(
-      checkSignerSettings(load({ PRIVATE_KEY: key, MNEMONIC: words })).join(),
-      /PRIVATE_KEY and MNEMONIC are set/,
-    );
-    assert.deepEqual(checkSignerSettings(load({ PRIVATE_KEY: key })), []);
+    const check = (env: Record<string, string>) => checkSignerSettings(load(env)).join();
+    assert.match(check({}), /no signer: set PRIVATE_KEY/);
+    assert.match(check({ PRIVATE_KEY: key, MNEMONIC: words }), /PRIVATE_KEY and MNEMONIC are set/);
+    assert.equal(check({ PRIVATE_KEY: key }), '');
   });
 
   it('are of the account that is named', () => {
-    const { address } = signerOfKey(hide(key));
-    assert.deepEqual(
-      checkSignerSettings(load({ PRIVATE_KEY: key, SIGNER_ADDRESS: address.toLowerCase() })),
-      [],
-    );
-    const other = `0x${'1'.repeat(40)}`;
-    assert.match(
-      checkSignerSettings(load({ PRIVATE_KEY: key, SIGNER_ADDRESS: other })).join(),
-      /is the key of 0x/,
-    );
+    const check = (SIGNER_ADDRESS: string) =>
+      checkSignerSettings(load({ PRIVATE_KEY: key, SIGNER_ADDRESS })).join();
+    assert.equal(check(signerOfKey(hide(key)).address.toLowerCase()), '');
+    assert.match(check(`0x${'1'.repeat(40)}`), /is the key of 0x/);
   });
 
   it('say what is wrong without saying what was given', async () => {

@@ -9,18 +9,17 @@ import { startTestGateway, type TestGateway, until } from '../support/gateway-cl
 const answerOf = (text: string, settled = false) => createAnswer({ body: Buffer.from(text), settled });
 const never = new AbortController().signal;
 
+/** A call that ends with its signal. */
+const untilCancelled = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('cancelled'))));
+
 function testCache(max_bytes = 1_000_000) {
   const heard: Head = { version: 1, epoch: 1 };
   const current: Record<Owner, Head> = { block: heard, tx: heard, nft: heard, richlist: heard };
   let now_ms = 0;
   const metrics = createMetrics();
-  const cache = createCache({
-    heads: { current },
-    metrics,
-    max_bytes,
-    max_age_ms: 1_000,
-    now: () => now_ms,
-  });
+  const now = () => now_ms;
+  const cache = createCache({ heads: { current }, metrics, max_bytes, max_age_ms: 1_000, now });
   return {
     cache,
     current,
@@ -79,15 +78,11 @@ describe('gateway: cache', () => {
 
   it('a head that moves while the service is asked makes the answer old at once', async () => {
     const { cache, current } = testCache();
-    await cache.ask(
-      'a',
-      ['tx'],
-      async () => {
-        current.tx = { version: 2, epoch: 1 };
-        return answerOf('a');
-      },
-      never,
-    );
+    const ask = async () => {
+      current.tx = { version: 2, epoch: 1 };
+      return answerOf('a');
+    };
+    await cache.ask('a', ['tx'], ask, never);
     assert.equal(cache.get('a', ['tx']), undefined);
   });
 
@@ -129,9 +124,7 @@ describe('gateway: cache', () => {
     let signal: AbortSignal | undefined;
     const ask = (given: AbortSignal) => {
       signal = given;
-      return new Promise<never>((_, reject) =>
-        given.addEventListener('abort', () => reject(new Error('cancelled'))),
-      );
+      return untilCancelled(given);
     };
     const [one, two] = [new AbortController(), new AbortController()];
     const both = [cache.ask('a', ['tx'], ask, one.signal), cache.ask('a', ['tx'], ask, two.signal)];
@@ -146,11 +139,7 @@ describe('gateway: cache', () => {
   it('who comes after a cancelled call asks anew', async () => {
     const { cache, fill } = testCache();
     const gone = new AbortController();
-    const ask = (given: AbortSignal) =>
-      new Promise<never>((_, reject) =>
-        given.addEventListener('abort', () => reject(new Error('cancelled'))),
-      );
-    const cancelled = assert.rejects(cache.ask('a', ['tx'], ask, gone.signal));
+    const cancelled = assert.rejects(cache.ask('a', ['tx'], untilCancelled, gone.signal));
     gone.abort();
     const answer = await fill('a');
     await cancelled;
@@ -198,6 +187,7 @@ describe('gateway: cached answers', () => {
     gateway = await startTestGateway({ CACHE_MAX_AGE_MS: '60000' });
   });
   afterEach(() => gateway.stop());
+  const txPath = `/indexer/tx/v1/txs/${'5'.padStart(64, '0')}`;
   const calls = (method: string) => gateway.fakes.calls.filter((call) => call.method === method).length;
 
   it('requests that mean the same share an answer, however they are written', async () => {
@@ -220,10 +210,9 @@ describe('gateway: cached answers', () => {
   });
 
   it('a new head brings a new answer, a settled one stays', async () => {
-    const hash = '5'.padStart(64, '0');
     const ask = async () => {
       await gateway.get('/indexer/tx/v1/txs');
-      await gateway.get(`/indexer/tx/v1/txs/${hash}`);
+      await gateway.get(txPath);
       await gateway.get('/indexer/block/v1/blocks/5');
       await gateway.get('/indexer/block/v1/blocks');
     };
@@ -239,26 +228,23 @@ describe('gateway: cached answers', () => {
   });
 
   it('a rollback ends settled answers too, by its revision or by a lower height', async () => {
-    const hash = '5'.padStart(64, '0');
-    const get = () => gateway.get(`/indexer/tx/v1/txs/${hash}`);
-    await get();
+    await gateway.get(txPath);
     for (const [i, word] of [{ revision: 1 }, { height: 3 }].entries()) {
       const { epoch } = gateway.heads.current.tx;
       gateway.fakes.sayTxHead(word);
       await until(() => gateway.heads.current.tx.epoch !== epoch);
-      await get();
+      await gateway.get(txPath);
       assert.equal(calls('getTx'), 2 + i);
     }
   });
 
   it('while a service is not heard its answers are asked for, and settled ones are served', async () => {
-    const hash = '5'.padStart(64, '0');
     await gateway.get('/indexer/tx/v1/txs');
-    await gateway.get(`/indexer/tx/v1/txs/${hash}`);
+    await gateway.get(txPath);
     await gateway.fakes.stopTx();
     await until(() => gateway.heads.current.tx.version === undefined);
     assert.equal((await gateway.get('/indexer/tx/v1/txs')).status, 503);
-    assert.equal((await gateway.get(`/indexer/tx/v1/txs/${hash}`)).status, 200);
+    assert.equal((await gateway.get(txPath)).status, 200);
     assert.equal((await gateway.get('/indexer/block/v1/blocks')).status, 200);
     assert.equal((await gateway.get('/status')).status, 503);
   });
@@ -269,10 +255,7 @@ describe('gateway: cached answers', () => {
       return { txs: [], pagination: { next_key: '', previous_key: '', total: '0' } };
     });
     const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => gateway.get('/indexer/tx/v1/txs')));
-    assert.deepEqual(
-      answers.map((answer) => answer.status),
-      [200, 200, 200, 200, 200, 200],
-    );
+    for (const { status } of answers) assert.equal(status, 200);
     assert.equal(calls('listTxs'), 1);
     assert.equal(await gateway.cacheCount('joined'), 5);
   });

@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 import { TryAgainError, UserError } from '../../services/common/errors.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { askGrpc, askHttp } from '../../tools/healthcheck/ask.js';
 import { runHealthcheck } from '../../tools/healthcheck/cli.js';
+import { type HttpServer, startHttp } from '../support/http-server.js';
 
 describe('weft healthcheck', () => {
   const health = new HealthImplementation({ '': 'SERVING', tx: 'SERVING', nft: 'NOT_SERVING' });
   const grpc = new Server();
-  const http = createServer((request, response) => {
-    response.writeHead(request.url === '/well' ? 200 : request.url === '/moved' ? 302 : 503, {
-      location: '/well',
-    });
-    response.end('because');
-  });
+  const statuses: Readonly<Record<string, number>> = { '/well': 200, '/moved': 302 };
+  let http: HttpServer;
   let grpcAddress: string;
   let url: string;
 
@@ -28,12 +23,14 @@ describe('weft healthcheck', () => {
       ),
     );
     grpcAddress = `127.0.0.1:${port}`;
-    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    http = await startHttp((request, response) =>
+      response.writeHead(statuses[request.url ?? ''] ?? 503, { location: '/well' }).end('because'),
+    );
+    url = http.url;
   });
   after(() => {
     grpc.forceShutdown();
-    http.close();
+    return http.close();
   });
 
   it('asks a service, and a process, by gRPC', async () => {

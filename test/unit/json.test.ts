@@ -1,53 +1,25 @@
 import assert from 'node:assert/strict';
 import { JsonTextError, sliceMember, splitArray } from '../../services/common/chain/json.js';
+import { type Random, randomFrom } from '../support/random.js';
 
-/** A repeatable source of random numbers in [0, 1). */
-function randomSource(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
+const PIECES = [...'a"\\{}[],:\n\u0000漢🐈 \u2028é', '\ud800'];
 
-const PIECES = [
-  'a',
-  '"',
-  '\\',
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  ':',
-  '\n',
-  '\u0000',
-  '漢',
-  '🐈',
-  '\ud800',
-  ' ',
-  '\u2028',
-  'é',
-];
-
-function randomValue(random: () => number, depth: number): unknown {
-  const pick = <T>(list: T[]): T => list[Math.floor(random() * list.length)] as T;
+function randomValue(random: Random, depth: number): unknown {
   const text = () =>
-    Array.from({ length: Math.floor(random() * (random() < 0.1 ? 120 : 8)) }, () => pick(PIECES)).join('');
-  switch (Math.floor(random() * (depth > 4 ? 4 : 6))) {
+    Array.from({ length: random.integer(random.oneIn(10) ? 120 : 8) }, () => random.pick(PIECES)).join('');
+  switch (random.integer(depth > 4 ? 4 : 6)) {
     case 0:
-      return text();
     case 1:
-      return pick([0, -1, 1.5, 1e300, -0.25e-9, 9007199254740991]);
-    case 2:
-      return pick([true, false, null]);
-    case 3:
       return text();
+    case 2:
+      return random.pick([0, -1, 1.5, 1e300, -0.25e-9, 9007199254740991]);
+    case 3:
+      return random.pick([true, false, null]);
     case 4:
-      return Array.from({ length: Math.floor(random() * 4) }, () => randomValue(random, depth + 1));
+      return Array.from({ length: random.integer(4) }, () => randomValue(random, depth + 1));
     default:
       return Object.fromEntries(
-        Array.from({ length: Math.floor(random() * 4) }, () => [text(), randomValue(random, depth + 1)]),
+        Array.from({ length: random.integer(4) }, () => [text(), randomValue(random, depth + 1)]),
       );
   }
 }
@@ -86,9 +58,9 @@ describe('splitArray', () => {
   });
 
   it('agrees with JSON.parse on random values, however they are spaced', () => {
-    const random = randomSource(7);
+    const random = randomFrom(7);
     for (let round = 0; round < 3000; round++) {
-      const values = Array.from({ length: Math.floor(random() * 5) }, () => randomValue(random, 0));
+      const values = Array.from({ length: random.integer(5) }, () => randomValue(random, 0));
       const text = JSON.stringify(values, null, round % 3);
       assert.deepEqual(
         splitArray(text).map((element) => JSON.parse(element)),
@@ -98,7 +70,7 @@ describe('splitArray', () => {
   });
 
   it('accepts and refuses exactly what JSON.parse does', () => {
-    const random = randomSource(11);
+    const random = randomFrom(11);
     let refused = 0;
     for (let round = 0; round < 6000; round++) {
       const text = mutate(JSON.stringify([randomValue(random, 0), randomValue(random, 0)]), random);
@@ -174,7 +146,7 @@ describe('sliceMember', () => {
   });
 
   it('agrees with JSON.parse on random objects', () => {
-    const random = randomSource(13);
+    const random = randomFrom(13);
     for (let round = 0; round < 2000; round++) {
       const object = { a: randomValue(random, 0), b: randomValue(random, 0), '{"': randomValue(random, 0) };
       const text = JSON.stringify(object, null, round % 3);
@@ -202,13 +174,12 @@ describe('sliceMember', () => {
   });
 });
 
-function mutate(text: string, random: () => number): string {
-  const at = Math.floor(random() * text.length);
-  const piece = ['"', '\\', '[', ']', '{', '}', ',', ':', ' ', '\n', '1', 'e', '-', '.', 'null', '\u0001'];
-  const inserted = piece[Math.floor(random() * piece.length)] ?? '';
-  return random() < 0.5
+function mutate(text: string, random: Random): string {
+  const at = random.integer(text.length);
+  const inserted = random.pick([...'"\\[]{},: \n1e-.', 'null', '\u0001']);
+  return random.oneIn(2)
     ? text.slice(0, at) + text.slice(at + 1)
-    : text.slice(0, at) + inserted + text.slice(at + Math.round(random()));
+    : text.slice(0, at) + inserted + text.slice(at + random.integer(2));
 }
 
 function outcome(run: () => unknown): unknown {

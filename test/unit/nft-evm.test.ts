@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { AbiCoder } from 'ethers';
-import type { Endpoints, NodeRequest } from '../../services/common/chain/endpoints.js';
 import { evmSource } from '../../services/nft/enrich/evm.js';
 import { defaultTextLimits } from '../../services/nft/text-limits.js';
+import { fakeEndpoints } from '../support/fake-endpoints.js';
 
 const name = AbiCoder.defaultAbiCoder().encode(['string'], ['Art']);
 const [good, slow, late] = ['a', 'b', 'c'].map((letter) => letter.repeat(40)) as [string, string, string];
@@ -13,19 +13,14 @@ interface Question {
 }
 
 /** A node that refuses batches, fails at one contract, and is behind when it is asked of another. */
-function node(tipOf: (contract: string) => number): Endpoints {
-  return {
-    ...{ api: 'jsonrpc', urls: ['http://node'], close: async () => {} },
-    async ask<T>({ body }: NodeRequest, read: (status: number, body: string) => T): Promise<T> {
-      const [, ...calls] = JSON.parse(body ?? '[]') as Question[];
-      const contract = calls[0]?.params[0].to.slice(2) ?? '';
-      if (calls.length > 1 || contract === slow) return read(502, '<html>too slow</html>');
-      const tip = `0x${tipOf(contract).toString(16)}`;
-      const answers = [{ id: 0, result: tip }, ...calls.map(({ id }) => ({ id, result: name }))];
-      return read(200, JSON.stringify(answers));
-    },
-  };
-}
+const node = (tipOf: (contract: string) => number) =>
+  fakeEndpoints('jsonrpc', ({ body }) => {
+    const [, ...calls] = JSON.parse(body ?? '[]') as Question[];
+    const contract = calls[0]?.params[0].to.slice(2) ?? '';
+    if (calls.length > 1 || contract === slow) return [502, '<html>too slow</html>'];
+    const tip = `0x${tipOf(contract).toString(16)}`;
+    return [200, [{ id: 0, result: tip }, ...calls.map(({ id }) => ({ id, result: name }))]];
+  });
 
 describe('NFT details: calls that are sent one by one after a batch has failed', () => {
   const { signal } = new AbortController();

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
-import type { Endpoints, NodeRequest } from '../../services/common/chain/endpoints.js';
 import { createAskRest } from '../../services/nft/enrich/rest.js';
+import { fakeEndpoints } from '../support/fake-endpoints.js';
 
 /** A node that answers as told; notes at which heights it was asked. */
 function node(answer: (height: number, asked: number) => readonly [status: number, body: object]) {
   const heights: number[] = [];
-  const rest: Endpoints = {
-    ...{ api: 'rest', urls: ['http://node'], close: async () => {} },
-    async ask<T>({ headers }: NodeRequest, read: (status: number, body: string) => T): Promise<T> {
-      const height = Number(headers?.['x-cosmos-block-height'] ?? 0);
-      heights.push(height);
-      const [status, body] = answer(height, heights.length);
-      return read(status, JSON.stringify(body));
-    },
-  };
+  const rest = fakeEndpoints('rest', ({ headers }) => {
+    const height = Number(headers?.['x-cosmos-block-height'] ?? 0);
+    heights.push(height);
+    return answer(height, heights.length);
+  });
   return { ask: createAskRest(rest), heights };
 }
 

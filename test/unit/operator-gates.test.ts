@@ -112,9 +112,17 @@ const input: GateInput = {
 };
 const withLook = (change: Partial<Look>): Partial<GateInput> => ({ look: { ...look, ...change } });
 const withSpec = (change: object): Partial<GateInput> => ({ spec: { ...spec, ...change } as Spec });
-const wait = (reason: string): Decision => ({ kind: 'wait', reason, message: 'why' });
+const deciding = (decision: Decision): Partial<GateInput> => withLook({ decision });
+const wait = (reason: string) => deciding({ kind: 'wait', reason, message: 'why' });
+const alarm = (reason: string) => deciding({ kind: 'alarm', reason, message: 'why' });
+const nothing = (reason: string) => deciding({ kind: 'nothing', reason });
+const toScore = deciding({ kind: 'score', stage: 6n, window, to_hash: 'BB' });
+const signer = (balance: bigint, gas_price: bigint, max_gas_price?: bigint) =>
+  withLook({ signer: { balance, gas_price, ...(max_gas_price === undefined ? {} : { max_gas_price }) } });
+const confirming = (confirmations: number) => withSpec({ finalize: { ...spec.finalize, confirmations } });
 
 describe('the gates of CronJobs', () => {
+  const wrong = { reason: 'InvalidPolicy' as const, message: '', isLasting: true };
   const cases: readonly [string, string, Partial<GateInput>][] = [
     ['a stage that may be finalized opens it', 'open ReadyToFinalize', {}],
     ['nothing was looked at', 'NotObserved', { look: undefined }],
@@ -123,58 +131,23 @@ describe('the gates of CronJobs', () => {
     ['a look that is a little old still counts', 'open ReadyToFinalize', { now: 1_000_000 + 149_000 }],
     ['the program is deleted', 'Draining', { isDeleted: true }],
     ['it is suspended', 'Suspended', withSpec({ suspend: true })],
-    [
-      'the policy is wrong',
-      'InvalidPolicy',
-      { problem: { reason: 'InvalidPolicy', message: '', isLasting: true } },
-    ],
-    [
-      'another registration is in force',
-      'OtherVersion',
-      withLook({ decision: { kind: 'alarm', reason: 'OtherVersion', message: 'why' } }),
-    ],
-    [
-      'gas costs more than may be paid',
-      'GasPriceTooHigh',
-      withLook({ signer: { balance: 5n, gas_price: 11n, max_gas_price: 10n } }),
-    ],
-    [
-      'gas costs what may be paid',
-      'open ReadyToFinalize',
-      withLook({ signer: { balance: 5n, gas_price: 10n, max_gas_price: 10n } }),
-    ],
+    ['the policy is wrong', 'InvalidPolicy', { problem: wrong }],
+    ['another registration is in force', 'OtherVersion', alarm('OtherVersion')],
+    ['gas costs more than may be paid', 'GasPriceTooHigh', signer(5n, 11n, 10n)],
+    ['gas costs what may be paid', 'open ReadyToFinalize', signer(5n, 10n, 10n)],
     ['a score Job runs', 'ScoreJobActive', { active: { score: 1, finalize: 0 } }],
-    ['approval is missing', 'ApprovalNeeded', withLook({ decision: wait('ApprovalNeeded') })],
-    ['the margin is not over', 'MarginNotOver', withLook({ decision: wait('MarginNotOver') })],
-    [
-      'a stage is to be scored first',
-      'ScorePending',
-      withLook({ decision: { kind: 'score', stage: 6n, window, to_hash: '' } }),
-    ],
-    ['the stage runs', 'StageRunning', withLook({ decision: { kind: 'nothing', reason: 'StageRunning' } })],
-    [
-      'there is an alarm',
-      'OtherContractRegistered',
-      withLook({ decision: { kind: 'alarm', reason: 'OtherContractRegistered', message: '' } }),
-    ],
-    ['a reason that nobody knows', 'Other', withLook({ decision: wait('Moonshine') })],
-    [
-      'confirmations are missing',
-      'ConfirmationsNeeded',
-      withSpec({ finalize: { ...spec.finalize, confirmations: 11 } }),
-    ],
-    [
-      'confirmations are there',
-      'open ReadyToFinalize',
-      withSpec({ finalize: { ...spec.finalize, confirmations: 10 } }),
-    ],
+    ['approval is missing', 'ApprovalNeeded', wait('ApprovalNeeded')],
+    ['the margin is not over', 'MarginNotOver', wait('MarginNotOver')],
+    ['a stage is to be scored first', 'ScorePending', toScore],
+    ['the stage runs', 'StageRunning', nothing('StageRunning')],
+    ['there is an alarm', 'OtherContractRegistered', alarm('OtherContractRegistered')],
+    ['a reason that nobody knows', 'Other', wait('Moonshine')],
+    ['confirmations are missing', 'ConfirmationsNeeded', confirming(11)],
+    ['confirmations are there', 'open ReadyToFinalize', confirming(10)],
     [
       'the rollup cannot be read for confirmations',
       'ConfirmationsNeeded',
-      {
-        ...withSpec({ finalize: { ...spec.finalize, confirmations: 1 } }),
-        ...withLook({ rollup_height: undefined }),
-      },
+      { ...confirming(1), ...withLook({ rollup_height: undefined }) },
     ],
   ];
   for (const [what, wanted, change] of cases)
@@ -184,10 +157,9 @@ describe('the gates of CronJobs', () => {
     });
 
   it('scoring goes by its schedule, whatever is seen, until there is nothing more to score', () => {
-    for (const change of [{}, { look: undefined }, withLook({ decision: wait('L1Unreadable') })])
+    for (const change of [{}, { look: undefined }, wait('L1Unreadable')])
       assert.equal(gates({ ...input, ...change }).score.suspend, false);
-    const stopped = withLook({ decision: { kind: 'nothing', reason: 'Stopped' } });
-    assert.equal(gates({ ...input, ...stopped }).score.reason, 'Stopped');
+    assert.equal(gates({ ...input, ...nothing('Stopped') }).score.reason, 'Stopped');
     assert.equal(gates({ ...input, ...withSpec({ suspend: true }) }).score.suspend, true);
   });
 
@@ -224,9 +196,11 @@ const say = (found: ReturnType<typeof judged>, type: string): string =>
 describe('conditions', () => {
   const observed = (change: Partial<Look['observation']>, more: Partial<Look> = {}) =>
     withLook({ observation: { ...look.observation, ...change }, ...more });
+  const down = { error: 'down' };
+  const behind = observed({ window: { kind: 'behind', message: '' } });
   const cases: readonly [string, string, string, Parameters<typeof judged>[0]][] = [
     ['all is well', 'Ready', 'True AsExpected', {}],
-    ['the L1 is away', 'ChainReachable', 'False L1Unreadable', observed({ l1: { error: 'down' } })],
+    ['the L1 is away', 'ChainReachable', 'False L1Unreadable', observed({ l1: down })],
     [
       'the L1 contradicts itself',
       'ChainReachable',
@@ -239,45 +213,15 @@ describe('conditions', () => {
       'False NodeBehind',
       observed({ contract: { error: 'at block 5', reason: 'NodeBehind' } }),
     ],
-    [
-      'gas costs more than may be paid',
-      'SignerFunded',
-      'False GasPriceTooHigh',
-      withLook({ signer: { balance: 5n, gas_price: 11n, max_gas_price: 10n } }),
-    ],
-    [
-      'the same, which a person has to judge',
-      'Degraded',
-      'True GasPriceTooHigh',
-      withLook({ signer: { balance: 5n, gas_price: 11n, max_gas_price: 10n } }),
-    ],
+    ['gas costs more than may be paid', 'SignerFunded', 'False GasPriceTooHigh', signer(5n, 11n, 10n)],
+    ['the same, which a person has to judge', 'Degraded', 'True GasPriceTooHigh', signer(5n, 11n, 10n)],
     ['nothing was seen', 'Ready', 'Unknown NotObserved', { look: undefined }],
     ['nothing was seen for long', 'ChainReachable', 'Unknown Stale', { now: 9_000_000 }],
-    [
-      'the index is behind',
-      'IndexerCaughtUp',
-      'False IndexerBehind',
-      observed({ window: { kind: 'behind', message: '' } }),
-    ],
-    [
-      'an index that is behind is no reason for alarm',
-      'Ready',
-      'True AsExpected',
-      observed({ window: { kind: 'behind', message: '' } }),
-    ],
-    [
-      'an index that is away is one',
-      'Ready',
-      'False IndexerUnreadable',
-      observed({ indexer: { error: 'x' } }),
-    ],
-    [
-      'there is no gas money',
-      'SignerFunded',
-      'False NoBalance',
-      withLook({ signer: { balance: 0n, gas_price: 1n } }),
-    ],
-    ['gas is free', 'SignerFunded', 'True GasIsFree', withLook({ signer: { balance: 0n, gas_price: 0n } })],
+    ['the index is behind', 'IndexerCaughtUp', 'False IndexerBehind', behind],
+    ['an index that is behind is no reason for alarm', 'Ready', 'True AsExpected', behind],
+    ['an index that is away is one', 'Ready', 'False IndexerUnreadable', observed({ indexer: down })],
+    ['there is no gas money', 'SignerFunded', 'False NoBalance', signer(0n, 1n)],
+    ['gas is free', 'SignerFunded', 'True GasIsFree', signer(0n, 0n)],
     ['a conflict', 'Degraded', 'True ChildConflict', { conflicts: ['a-score'] }],
     ['a refusal', 'Degraded', 'True ChildRefused', { refusal: '422 no' }],
     ['a refusal, which is no readiness', 'Ready', 'False ChildRefused', { refusal: '422 no' }],
@@ -287,27 +231,12 @@ describe('conditions', () => {
       'True DeadlineAtRisk',
       observed({ l1: { ...look.observation.l1, l1_time: 99_000 } as never }),
     ],
-    [
-      'another version',
-      'Ready',
-      'False OtherVersion',
-      withLook({ decision: { kind: 'alarm', reason: 'OtherVersion', message: 'why' } }),
-    ],
+    ['another version', 'Ready', 'False OtherVersion', alarm('OtherVersion')],
     ['it is suspended', 'Ready', 'False Suspended', withSpec({ suspend: true })],
     ['a stage may be finalized', 'FinalizationPending', 'True ReadyToFinalize', {}],
-    [
-      'a person has to approve',
-      'FinalizationPending',
-      'True ApprovalNeeded',
-      withLook({ decision: wait('ApprovalNeeded') }),
-    ],
+    ['a person has to approve', 'FinalizationPending', 'True ApprovalNeeded', wait('ApprovalNeeded')],
     ['scores were read back', 'ScoreUpToDate', 'True ReadBack', {}],
-    [
-      'blocks were rolled back since',
-      'ScoreUpToDate',
-      'False ScorePending',
-      withLook({ decision: { kind: 'score', stage: 6n, window, to_hash: 'BB' } }),
-    ],
+    ['blocks were rolled back since', 'ScoreUpToDate', 'False ScorePending', toScore],
   ];
   for (const [what, type, wanted, change] of cases)
     it(`${type}: ${what}`, () => {
@@ -374,10 +303,8 @@ describe('Jobs', () => {
 
   it('that fail twice make the program degraded', () => {
     const failing = summarise([job('1', '1', 'Failed'), job('2', '2', 'Failed')]);
-    assert.equal(
-      say(judged({ jobs: { ...jobs, finalize: failing } }), 'Degraded'),
-      'True FinalizeJobFailing',
-    );
+    const found = judged({ jobs: { ...jobs, finalize: failing } });
+    assert.equal(say(found, 'Degraded'), 'True FinalizeJobFailing');
   });
 });
 
@@ -404,10 +331,8 @@ describe('the status', () => {
 
   it('keeps what was seen last while nothing is seen', () => {
     const before = statusOf();
-    const after = statusOf(
-      { look: undefined, problem: { reason: 'Unreachable', message: 'x', isLasting: false } },
-      before,
-    );
+    const problem = { reason: 'Unreachable' as const, message: 'x', isLasting: false };
+    const after = statusOf({ look: undefined, problem }, before);
     assert.deepEqual([after.stage, after.stages], [before.stage, before.stages]);
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type FaultKind, makeFaults, mulberry32 } from '../../tools/replay/faults.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { call, getFrom, postTo } from '../support/node-client.js';
 
 /** How a request ended, in a word. */
 async function outcome(url: string, init: RequestInit = {}): Promise<string> {
@@ -25,21 +26,12 @@ async function outcome(url: string, init: RequestInit = {}): Promise<string> {
   }
 }
 
-async function evm(
-  node: ReplayNode,
-  method: string,
-  ...params: unknown[]
-): Promise<{ result?: unknown; error?: { code: number; message: string } }> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-  return (await fetch(node.json_rpc_url, { method: 'POST', body })).json() as never;
-}
+const evm = async (node: ReplayNode, method: string, ...params: unknown[]) =>
+  (await postTo(node.json_rpc_url, call(method, ...params))).json;
 
-async function latest(node: ReplayNode): Promise<Record<string, string> & { network: string }> {
-  const answer = await fetch(`${node.rpc_url}/status`);
-  const { result } = (await answer.json()) as {
-    result: { sync_info: Record<string, string>; node_info: { network: string } };
-  };
-  return { ...result.sync_info, network: result.node_info.network };
+async function latest(node: ReplayNode) {
+  const { sync_info, node_info } = (await getFrom(`${node.rpc_url}/status`)).json.result;
+  return { ...sync_info, ...node_info };
 }
 
 describe('replay node: faults', () => {
@@ -110,7 +102,7 @@ describe('replay node: faults', () => {
     node.faults({ stale_one_in: 3, stale_by: 7 });
     const heights = new Map<string, number>();
     for (let i = 0; i < 60; i++) {
-      const height = (await latest(node))['latest_block_height']!;
+      const height = (await latest(node)).latest_block_height;
       heights.set(height, (heights.get(height) ?? 0) + 1);
     }
     assert.deepEqual([...heights.keys()].sort(), ['100', '93']);
@@ -118,7 +110,7 @@ describe('replay node: faults', () => {
 
   it('let REST lag behind RPC', async () => {
     node.faults({ rest_lag: 2 });
-    assert.equal((await latest(node))['latest_block_height'], '100');
+    assert.equal((await latest(node)).latest_block_height, '100');
     assert.equal(await outcome(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/98`), 'ok');
     assert.equal(await outcome(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/99`), '500 application/json');
   });
@@ -126,20 +118,18 @@ describe('replay node: faults', () => {
   it('let the EVM index lag: fewer blocks, empty lists or null', async () => {
     node.faults({ evm_lag: 75 });
     assert.equal((await evm(node, 'eth_blockNumber')).result, '0x19');
-    assert.equal(((await evm(node, 'eth_getBlockReceipts', '0x19')).result as object[]).length, 1);
+    assert.equal((await evm(node, 'eth_getBlockReceipts', '0x19')).result.length, 1);
     assert.deepEqual((await evm(node, 'eth_getBlockReceipts', '0x1b')).result, []);
     assert.equal((await evm(node, 'eth_getBlockReceipts', '0x65')).result, null);
     node.faults({ evm_lag: 75, not_indexed: 'null' });
     assert.equal((await evm(node, 'eth_getBlockReceipts', '0x1b')).result, null);
     node.faults({});
-    assert.equal(((await evm(node, 'eth_getBlockReceipts', '0x1b')).result as object[]).length, 1);
+    assert.equal((await evm(node, 'eth_getBlockReceipts', '0x1b')).result.length, 1);
   });
 
   it('leave a tx out of a REST block, once or for good', async () => {
-    const txs = async () => {
-      const answer = await fetch(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/25`);
-      return ((await answer.json()) as { txs: unknown[] }).txs.length;
-    };
+    const txs = async () =>
+      (await getFrom(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/25`)).json.txs.length;
     node.faults({ missing_txs: [{ height: 25, index: 0, times: 1 }] });
     assert.deepEqual([await txs(), await txs()], [0, 1]);
     node.faults({ missing_txs: [{ height: 25, index: 0 }] });
@@ -147,58 +137,46 @@ describe('replay node: faults', () => {
   });
 
   it('switch traces off, or make them slow, and make receipts null', async () => {
-    assert.equal(((await evm(node, 'debug_traceBlockByNumber', '0x19', {})).result as object[]).length, 1);
-    assert.equal(
-      (await evm(node, 'debug_traceBlockByNumber', '0x1', {})).error!.message,
-      'genesis is not traceable',
-    );
+    assert.equal((await evm(node, 'debug_traceBlockByNumber', '0x19', {})).result.length, 1);
+    const genesis = await evm(node, 'debug_traceBlockByNumber', '0x1', {});
+    assert.equal(genesis.error.message, 'genesis is not traceable');
     node.faults({ traces: 'unsupported', receipts: 'null' });
-    assert.equal((await evm(node, 'debug_traceBlockByNumber', '0x19', {})).error!.code, -32601);
+    assert.equal((await evm(node, 'debug_traceBlockByNumber', '0x19', {})).error.code, -32601);
     assert.equal((await evm(node, 'eth_getBlockReceipts', '0x19')).result, null);
     node.faults({ traces: 'slow', traces_latency_ms: 500 });
     const start = performance.now();
     const answered: string[] = [];
-    await Promise.all(
-      [['debug_traceBlockByNumber', '0x19', {}] as const, ['eth_blockNumber'] as const].map(
-        async ([method, ...params]) => {
-          await evm(node, method, ...params);
-          answered.push(method);
-        },
-      ),
-    );
-    assert.deepEqual(answered, ['eth_blockNumber', 'debug_traceBlockByNumber']);
+    await Promise.all([
+      evm(node, 'debug_traceBlockByNumber', '0x19', {}).then(() => answered.push('traces')),
+      evm(node, 'eth_blockNumber').then(() => answered.push('height')),
+    ]);
+    assert.deepEqual(answered, ['height', 'traces']);
     assert.ok(performance.now() - start >= 495);
   });
 
   it('restart the node as another chain', async () => {
     node.faults({ network: 'somebody-else-1' });
     assert.equal((await latest(node)).network, 'somebody-else-1');
-    const header = await (await fetch(`${node.rpc_url}/block?height=3`)).text();
-    assert.match(header, /"chain_id":"somebody-else-1"/);
-    const info = await (await fetch(`${node.rest_url}/cosmos/base/tendermint/v1beta1/node_info`)).text();
-    assert.match(info, /"network":"somebody-else-1"/);
+    const header = await getFrom(`${node.rpc_url}/block?height=3`);
+    assert.match(header.text, /"chain_id":"somebody-else-1"/);
+    const info = await getFrom(`${node.rest_url}/cosmos/base/tendermint/v1beta1/node_info`);
+    assert.match(info.text, /"network":"somebody-else-1"/);
   });
 
   it('prune blocks and state', async () => {
     node.faults({ earliest_height: 50 });
-    assert.equal((await latest(node))['earliest_block_height'], '50');
-    const below = await fetch(`${node.rpc_url}/block?height=49`);
+    assert.equal((await latest(node)).earliest_block_height, '50');
+    const below = await getFrom(`${node.rpc_url}/block?height=49`);
     assert.equal(below.status, 500);
-    assert.match(await below.text(), /"data":"height 49 is not available, lowest height is 50"/);
-    const rest = await fetch(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/49`);
-    assert.match(await rest.text(), /height 49 is not available/);
+    assert.match(below.text, /"data":"height 49 is not available, lowest height is 50"/);
+    const rest = await getFrom(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/49`);
+    assert.match(rest.text, /height 49 is not available/);
     node.faults({ earliest_state: 60 });
     assert.equal(await outcome(`${node.rpc_url}/block?height=49`), 'ok');
-    const path = `${node.rest_url}/cosmos/auth/v1beta1/module_accounts`;
-    const gone = await fetch(path, { headers: { 'x-cosmos-block-height': '59' } });
-    assert.match(await gone.text(), /failed to load state at height 59/);
-    const call = await evm(
-      node,
-      'eth_call',
-      { to: '0xcf7ed3acca5a467e9e704c703e8d87f634fb0fc9', data: '0x06fdde03' },
-      '0x3b',
-    );
-    assert.equal(call.error!.code, -32000);
+    const gone = await getFrom(`${node.rest_url}/cosmos/auth/v1beta1/module_accounts`, 59);
+    assert.match(gone.text, /failed to load state at height 59/);
+    const name = { to: '0xcf7ed3acca5a467e9e704c703e8d87f634fb0fc9', data: '0x06fdde03' };
+    assert.equal((await evm(node, 'eth_call', name, '0x3b')).error.code, -32000);
   });
 });
 

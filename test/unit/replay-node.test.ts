@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ReplayNode, type ReplayOptions, startReplayNode } from '../../tools/replay/node.js';
-import { indexExchanges, loadRecording, rawTxs } from '../../tools/replay/recording.js';
-
-interface Block {
-  block_id: { hash: string };
-  block: {
-    header: { height: string; time: string; last_block_id: { hash: string }; proposer_address: string };
-    data: { txs: string[] };
-  };
-}
+import { indexExchanges, loadRecording, rawTxs, txHash } from '../../tools/replay/recording.js';
+import { call, getFrom, type NodeAnswer, postTo } from '../support/node-client.js';
 
 const evm = loadRecording('evm');
 const move = loadRecording('move');
@@ -26,30 +18,20 @@ async function withNode(options: ReplayOptions, body: (node: ReplayNode) => Prom
   }
 }
 
-async function get(url: string, height?: number): Promise<{ status: number; json: unknown; text: string }> {
-  const headers = height === undefined ? {} : { 'x-cosmos-block-height': String(height) };
-  const response = await fetch(url, { headers });
-  const text = await response.text();
-  return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : undefined };
-}
-
-async function block(node: ReplayNode, height: number): Promise<Block> {
-  const { json } = await get(`${node.rpc_url}/block?height=${height}`);
-  return (json as { result: Block }).result;
-}
-
-async function post(url: string, body: unknown): Promise<unknown> {
-  const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
-  return response.json();
-}
-
-const call = (method: string, ...params: unknown[]) => ({ jsonrpc: '2.0', id: 7, method, params });
+const block = async (node: ReplayNode, height: number) =>
+  (await getFrom(`${node.rpc_url}/block?height=${height}`)).json.result;
+const txsOf = async (node: ReplayNode, height: number) =>
+  (await getFrom(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/${height}`)).json;
+const statusOf = async (node: ReplayNode) => (await getFrom(`${node.rpc_url}/status`)).json.result;
+/** The results of a batch of calls. */
+const results = async (url: string, ...calls: readonly unknown[]): Promise<unknown[]> =>
+  (await postTo(url, calls)).json.map(({ result }: { result: unknown }) => result);
 
 describe('replay node: the tip', () => {
   it('refuses heights beyond it as each API does', () =>
     withNode({ tip: 40 }, async (node) => {
       for (const path of ['block', 'block_results', 'commit']) {
-        const { status, json } = await get(`${node.rpc_url}/${path}?height=41`);
+        const { status, json } = await getFrom(`${node.rpc_url}/${path}?height=41`);
         assert.equal(status, 500);
         assert.deepEqual(json, {
           jsonrpc: '2.0',
@@ -61,7 +43,7 @@ describe('replay node: the tip', () => {
           },
         });
       }
-      const rest = await get(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/41`);
+      const rest = await getFrom(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/41`);
       assert.equal(rest.status, 500);
       assert.deepEqual(rest.json, {
         code: 2,
@@ -69,57 +51,44 @@ describe('replay node: the tip', () => {
           'codespace sdk code 26: invalid height: requested height 41 but height must not be less than 1 or greater than the current height 40',
         details: [],
       });
-      assert.equal((await get(`${node.rest_url}/cosmos/bank/v1beta1/supply`, 41)).status, 500);
-      const posted = await fetch(node.rpc_url, {
-        method: 'POST',
-        body: JSON.stringify({ jsonrpc: '2.0', id: 'a', method: 'block', params: { height: '41' } }),
-      });
+      assert.equal((await getFrom(`${node.rest_url}/cosmos/bank/v1beta1/supply`, 41)).status, 500);
+      const asked = { jsonrpc: '2.0', id: 'a', method: 'block', params: { height: '41' } };
+      const posted = await postTo(node.rpc_url, asked);
       assert.equal(posted.status, 200, 'errors of a POST are HTTP 200');
-      assert.match(await posted.text(), /^{"jsonrpc":"2.0","id":"a","error":{"code":-32603/);
-      const answers = (await post(node.json_rpc_url, [
-        { ...call('eth_blockNumber'), id: 1 },
-        { ...call('eth_getBlockReceipts', '0x29'), id: 2 },
-        { ...call('debug_traceBlockByNumber', '0x29', { tracer: 'callTracer' }), id: 3 },
-        { ...call('debug_traceBlockByNumber', '0x2a', { tracer: 'callTracer' }), id: 4 },
-        {
-          ...call(
-            'eth_call',
-            { to: '0xcf7ed3acca5a467e9e704c703e8d87f634fb0fc9', data: '0x06fdde03' },
-            '0x29',
-          ),
-          id: 5,
-        },
-      ])) as { id: number; result?: unknown; error?: { code: number; message: string } }[];
+      assert.match(posted.text, /^{"jsonrpc":"2.0","id":"a","error":{"code":-32603/);
+      const calls = [
+        call('eth_blockNumber'),
+        call('eth_getBlockReceipts', '0x29'),
+        call('debug_traceBlockByNumber', '0x29', { tracer: 'callTracer' }),
+        call('debug_traceBlockByNumber', '0x2a', { tracer: 'callTracer' }),
+        call('eth_call', { to: '0xcf7ed3acca5a467e9e704c703e8d87f634fb0fc9', data: '0x06fdde03' }, '0x29'),
+      ];
+      const numbered = calls.map((one, index) => ({ ...one, id: index + 1 }));
+      const answers = (await postTo(node.json_rpc_url, numbered)).json;
       assert.deepEqual(
-        answers.map((a) => a.id),
+        answers.map(({ id }: { id: number }) => id),
         [1, 2, 3, 4, 5],
       );
-      assert.equal(answers[0]!.result, '0x28');
-      assert.equal(answers[1]!.result, null);
-      assert.equal(answers[2]!.error!.message, 'block #41 not found');
-      assert.equal(answers[3]!.error!.message, 'requested height is greater than the latest block height');
-      assert.equal(answers[4]!.error!.code, -32000);
+      assert.equal(answers[0].result, '0x28');
+      assert.equal(answers[1].result, null);
+      assert.equal(answers[2].error.message, 'block #41 not found');
+      assert.equal(answers[3].error.message, 'requested height is greater than the latest block height');
+      assert.equal(answers[4].error.code, -32000);
     }));
 
   it('shows in status, abci_info and the latest block, and moves', () =>
     withNode({ tip: 10 }, async (node) => {
       const tips = async () => {
-        const status = (await get(`${node.rpc_url}/status`)).json as {
-          result: { sync_info: Record<string, string>; node_info: { network: string } };
-        };
-        const info = (await get(`${node.rpc_url}/abci_info`)).json as {
-          result: { response: Record<string, string> };
-        };
-        const latest = (await get(`${node.rest_url}/cosmos/base/tendermint/v1beta1/blocks/latest`)).json as {
-          block: { header: { height: string } };
-        };
-        assert.equal(status.result.node_info.network, 'minievm-rec-1');
-        assert.equal(status.result.sync_info['earliest_block_height'], '1');
+        const { sync_info, node_info } = await statusOf(node);
+        const info = (await getFrom(`${node.rpc_url}/abci_info`)).json;
+        const latest = (await getFrom(`${node.rest_url}/cosmos/base/tendermint/v1beta1/blocks/latest`)).json;
+        assert.equal(node_info.network, 'minievm-rec-1');
+        assert.equal(sync_info.earliest_block_height, '1');
         return [
-          status.result.sync_info['latest_block_height'],
-          info.result.response['last_block_height'],
+          sync_info.latest_block_height,
+          info.result.response.last_block_height,
           latest.block.header.height,
-          status.result.sync_info['latest_block_hash'],
+          sync_info.latest_block_hash,
         ];
       };
       assert.deepEqual(await tips(), ['10', '10', '10', evm.bodies(10)!.hash]);
@@ -151,35 +120,22 @@ describe('replay node: after the end of the recording', () => {
         assert.equal(next.block.header.proposer_address, parent.block.header.proposer_address);
         if (height > evm.last) {
           assert.deepEqual(next.block.data.txs, []);
-          const results = (await get(`${node.rpc_url}/block_results?height=${height}`)).text;
-          assert.match(
-            results,
-            new RegExp(`"result":{"height":"${height}","txs_results":null,"finalize_block_events":null`),
-          );
-          const rest = (await get(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/${height}`)).json as {
-            txs: unknown[];
-            pagination: { total: string };
-            block_id: { hash: string };
-          };
-          assert.deepEqual(rest.txs, []);
-          assert.equal(rest.pagination.total, '0');
-          assert.equal(
-            Buffer.from(rest.block_id.hash, 'base64').toString('hex').toUpperCase(),
-            next.block_id.hash,
-          );
+          const { text } = await getFrom(`${node.rpc_url}/block_results?height=${height}`);
+          const none = `"result":{"height":"${height}","txs_results":null,"finalize_block_events":null`;
+          assert.ok(text.includes(none), text);
+          const { txs, pagination, block_id } = await txsOf(node, height);
+          assert.deepEqual([txs, pagination.total], [[], '0']);
+          assert.equal(block_id.hash, Buffer.from(next.block_id.hash, 'hex').toString('base64'));
         }
         parent = next;
       }
       const hex = `0x${(evm.last + 5).toString(16)}`;
-      const answers = (await post(node.json_rpc_url, [
-        call('eth_getBlockReceipts', hex),
-        call('debug_traceBlockByNumber', hex, {}),
-        call('eth_blockNumber'),
-      ])) as { result: unknown }[];
-      assert.deepEqual(
-        answers.map((a) => a.result),
-        [[], [], `0x${(evm.last + 30).toString(16)}`],
-      );
+      const calls = [call('eth_getBlockReceipts', hex), call('debug_traceBlockByNumber', hex, {})];
+      assert.deepEqual(await results(node.json_rpc_url, ...calls, call('eth_blockNumber')), [
+        [],
+        [],
+        `0x${(evm.last + 30).toString(16)}`,
+      ]);
     }));
 
   it('goes on when the disk of its state is full, and writes the state once there is room', async () => {
@@ -203,18 +159,18 @@ describe('replay node: after the end of the recording', () => {
     const folder = mkdtempSync(join(tmpdir(), 'replay-'));
     const state_path = join(folder, 'deep', 'state.json');
     const top = evm.last + 9;
-    const seen: string[] = [];
+    const heights = Array.from({ length: 10 }, (_, index) => evm.last + index);
+    const blocks = (node: ReplayNode) => Promise.all(heights.map((height) => block(node, height)));
+    let seen: unknown[] = [];
     try {
       await withNode({ tip: 5, state_path }, async (node) => {
         node.setTip(top);
         node.fork(evm.last + 4);
-        for (let h = evm.last; h <= top; h++) seen.push(JSON.stringify(await block(node, h)));
+        seen = await blocks(node);
       });
       await withNode({ tip: 5, state_path, at_least: 20, interval_ms: 60_000 }, async (node) => {
         assert.equal(node.tip(), top);
-        const again: string[] = [];
-        for (let h = evm.last; h <= top; h++) again.push(JSON.stringify(await block(node, h)));
-        assert.deepEqual(again, seen);
+        assert.deepEqual(await blocks(node), seen);
       });
       await withNode({ tip: 5, at_least: top + 3 }, async (node) => assert.equal(node.tip(), top + 3));
       await assert.rejects(
@@ -232,25 +188,22 @@ describe('replay node: after the end of the recording', () => {
 describe('replay node: a fork', () => {
   it('has other blocks from its height on, rightly linked', () =>
     withNode({ tip: 60 }, async (node) => {
-      const before = [await block(node, 49), await block(node, 50), await block(node, 60)];
+      const some = () => Promise.all([49, 50, 60].map((height) => block(node, height)));
+      const before = await some();
       node.fork(50);
-      const after = [await block(node, 49), await block(node, 50), await block(node, 60)];
+      const after = await some();
       assert.equal(node.tip(), 60);
       assert.deepEqual(after[0], before[0]);
-      assert.notEqual(after[1]!.block_id.hash, before[1]!.block_id.hash);
-      assert.notEqual(after[2]!.block_id.hash, before[2]!.block_id.hash);
+      for (const index of [1, 2]) assert.notEqual(after[index].block_id.hash, before[index].block_id.hash);
       for (let h = 49; h <= 60; h++) {
         const [parent, child] = [await block(node, h - 1), await block(node, h)];
         assert.equal(child.block.header.last_block_id.hash, parent.block_id.hash, `height ${h}`);
         if (h >= 50) assert.deepEqual(child.block.data.txs, []);
       }
-      const receipts = (await post(node.json_rpc_url, call('eth_getBlockReceipts', '0x39'))) as {
-        result: unknown;
-      };
-      assert.deepEqual(receipts.result, []);
+      assert.deepEqual(await results(node.json_rpc_url, call('eth_getBlockReceipts', '0x39')), [[]]);
       node.fork(45, { tip: 52 });
       assert.equal(node.tip(), 52);
-      assert.notEqual((await block(node, 50)).block_id.hash, after[1]!.block_id.hash);
+      assert.notEqual((await block(node, 50)).block_id.hash, after[1].block_id.hash);
       assert.throws(() => node.fork(1), /needs a parent/);
     }));
 
@@ -261,8 +214,7 @@ describe('replay node: a fork', () => {
       assert.deepEqual(child.block.data.txs, rawTxs(evm.bodies(25)!.block));
       assert.notEqual(child.block_id.hash, evm.bodies(25)!.hash);
       assert.equal(child.block.header.last_block_id.hash, parent.block_id.hash);
-      const rest = (await get(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/25`)).json as { txs: unknown[] };
-      assert.equal(rest.txs.length, 1);
+      assert.equal((await txsOf(node, 25)).txs.length, 1);
     }));
 });
 
@@ -270,18 +222,13 @@ describe('replay node: pages of txs', () => {
   it('are those of the real node, at sizes nobody recorded too', () =>
     withNode({ recording: move }, async (node) => {
       const txs = async (query: string) => {
-        const answer = await get(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/127${query}`);
-        if (answer.status !== 200) return (answer.json as { message: string }).message;
-        const body = answer.json as {
-          txs: { signatures: string[] }[];
-          pagination: { next_key: unknown; total: string };
-          block: { data: { txs: string[] } };
-        };
-        assert.deepEqual(body.pagination, { next_key: null, total: '135' });
-        assert.equal(body.block.data.txs.length, 135);
-        return body.txs.map((t) => t.signatures[0]);
+        const answer = await getFrom(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/127${query}`);
+        if (answer.status !== 200) return answer.json.message;
+        assert.deepEqual(answer.json.pagination, { next_key: null, total: '135' });
+        assert.equal(answer.json.block.data.txs.length, 135);
+        return answer.json.txs.map(({ signatures }: { signatures: string[] }) => signatures[0]);
       };
-      const all = (await txs('?pagination.limit=1000')) as string[];
+      const all = await txs('?pagination.limit=1000');
       assert.equal(all.length, 135);
       assert.equal(new Set(all).size, 135);
       assert.deepEqual(await txs(''), all.slice(0, 100));
@@ -300,67 +247,65 @@ describe('replay node: pages of txs', () => {
 describe('replay node: addresses and methods', () => {
   it('serves the three APIs below one URL too, told apart by path and method', () =>
     withNode({ tip: 30 }, async (node) => {
-      assert.equal((await get(`${node.url}/status`)).status, 200);
-      assert.equal((await get(`${node.url}/opinit/opchild/v1/validators?pagination.limit=1000`)).status, 200);
-      const batch = (await post(node.url, [call('net_version'), call('eth_chainId')])) as {
-        result: string;
-      }[];
-      assert.deepEqual(
-        batch.map((b) => b.result),
-        ['1', '0xdc8490bd296c'],
+      assert.equal((await getFrom(`${node.url}/status`)).status, 200);
+      assert.equal(
+        (await getFrom(`${node.url}/opinit/opchild/v1/validators?pagination.limit=1000`)).status,
+        200,
       );
-      const status = (await post(node.url, call('status'))) as { id: number; result: object };
+      const answers = await results(node.url, call('net_version'), call('eth_chainId'));
+      assert.deepEqual(answers, ['1', '0xdc8490bd296c']);
+      const status = (await postTo(node.url, call('status'))).json;
       assert.equal(status.id, 7);
       assert.ok('sync_info' in status.result);
     }));
 
   it('answers the unknown as each API does', () =>
     withNode({}, async (node) => {
-      assert.deepEqual(await get(`${node.rpc_url}/nothing`), {
+      assert.deepEqual(await getFrom(`${node.rpc_url}/nothing`), {
         status: 404,
         json: undefined,
         text: '404 page not found\n',
       });
-      const rest = await get(`${node.rest_url}/cosmos/nothing/v1`);
+      const rest = await getFrom(`${node.rest_url}/cosmos/nothing/v1`);
       assert.equal(rest.status, 501);
       assert.deepEqual(rest.json, { code: 12, message: 'Not Implemented', details: [] });
-      const unknown = (await post(node.json_rpc_url, call('eth_nothing'))) as { error: { code: number } };
-      assert.equal(unknown.error.code, -32601);
-      const comet = (await post(node.rpc_url, call('nothing'))) as { error: { code: number } };
-      assert.equal(comet.error.code, -32601);
+      const unknown = await postTo(node.json_rpc_url, call('eth_nothing'));
+      assert.equal(unknown.json.error.code, -32601);
+      const comet = await postTo(node.rpc_url, call('nothing'));
+      assert.equal(comet.json.error.code, -32601);
       const broken = await fetch(node.json_rpc_url, { method: 'POST', body: '{"jsonrpc":' });
       assert.match(await broken.text(), /-32700/);
     }));
 
   it('has no EVM API on a chain without one', () =>
     withNode({ recording: move }, async (node) => {
-      const answer = (await post(node.json_rpc_url, call('eth_blockNumber'))) as { error: { code: number } };
-      assert.equal(answer.error.code, -32601);
+      const answer = await postTo(node.json_rpc_url, call('eth_blockNumber'));
+      assert.equal(answer.json.error.code, -32601);
     }));
 
   it('takes heights as CometBFT does: quoted, positional, absent', () =>
     withNode({ tip: 20 }, async (node) => {
-      const heightOf = (json: unknown) => (json as { result: Block }).result.block.header.height;
-      assert.equal(heightOf((await get(`${node.rpc_url}/block?height=%2215%22`)).json), '15');
-      assert.equal(heightOf((await get(`${node.rpc_url}/block`)).json), '20');
-      assert.equal(heightOf(await post(node.rpc_url, call('block', '15'))), '15');
+      const heightOf = ({ json }: NodeAnswer) => json.result.block.header.height;
+      assert.equal(heightOf(await getFrom(`${node.rpc_url}/block?height=%2215%22`)), '15');
+      assert.equal(heightOf(await getFrom(`${node.rpc_url}/block`)), '20');
+      assert.equal(heightOf(await postTo(node.rpc_url, call('block', '15'))), '15');
     }));
 
   it('finds txs by hash', () =>
     withNode({ tip: 24 }, async (node) => {
-      const { txs } = evmFacts().find((b) => b.height === 25) ?? assert.fail('no block 25');
-      const path = `${node.rpc_url}/tx?hash=0x${txs[0]}`;
-      assert.match((await get(path)).text, /not found/);
+      const hash = txHash(rawTxs(evm.bodies(25)!.block)[0]!);
+      const path = `${node.rpc_url}/tx?hash=0x${hash}`;
+      assert.match((await getFrom(path)).text, /not found/);
       node.setTip(25);
-      const found = (await get(path)).json as { result: { hash: string; height: string; index: number } };
-      assert.deepEqual([found.result.hash, found.result.height, found.result.index], [txs[0], '25', 0]);
+      const { result } = (await getFrom(path)).json;
+      assert.deepEqual([result.hash, result.height, result.index], [hash, '25', 0]);
     }));
 
   it('counts requests by kind', () =>
     withNode({}, async (node) => {
-      await get(`${node.rpc_url}/status`);
-      await get(`${node.rpc_url}/block?height=1`);
-      await post(node.json_rpc_url, [call('eth_blockNumber'), call('eth_blockNumber')]);
+      await getFrom(`${node.rpc_url}/status`);
+      await getFrom(`${node.rpc_url}/block?height=1`);
+      await postTo(node.json_rpc_url, [call('eth_blockNumber'), call('eth_blockNumber')]);
       assert.deepEqual(node.requests(), {
         http: 3,
         'rpc.status': 1,
@@ -390,30 +335,12 @@ describe('recordings', () => {
         ),
       },
       async (node) => {
-        const status = (await get(`${node.rpc_url}/status`)).json as {
-          result: { sync_info: Record<string, string> };
-        };
-        assert.equal(status.result.sync_info['earliest_block_height'], '100');
-        assert.equal(status.result.sync_info['latest_block_height'], '149');
-        const below = (await get(`${node.rpc_url}/block?height=99`)).json as { error: { data: string } };
-        assert.equal(below.error.data, 'height 99 is not available, lowest height is 100');
-        const rest = (await get(`${node.rest_url}/cosmos/tx/v1beta1/txs/block/110`)).json as {
-          txs: unknown[];
-          pagination: { total: string };
-        };
-        assert.deepEqual([rest.txs, rest.pagination.total], [[], '1'], 'its REST misses the tx');
+        const { sync_info } = await statusOf(node);
+        assert.deepEqual([sync_info.earliest_block_height, sync_info.latest_block_height], ['100', '149']);
+        const below = await getFrom(`${node.rpc_url}/block?height=99`);
+        assert.equal(below.json.error.data, 'height 99 is not available, lowest height is 100');
+        const { txs, pagination } = await txsOf(node, 110);
+        assert.deepEqual([txs, pagination.total], [[], '1'], 'its REST misses the tx');
       },
     ));
 });
-
-/** Hashes of the txs by height, worked out from the raw bytes as CometBFT defines them. */
-function evmFacts(): { height: number; txs: string[] }[] {
-  const out = [];
-  for (let height = evm.first; height <= evm.last; height++) {
-    const txs = rawTxs(evm.bodies(height)!.block).map((raw) =>
-      createHash('sha256').update(Buffer.from(raw, 'base64')).digest('hex').toUpperCase(),
-    );
-    out.push({ height, txs });
-  }
-  return out;
-}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { indexExchanges, loadRecording } from '../../tools/replay/recording.js';
+import { call, getFrom, postTo } from '../support/node-client.js';
 
 const gas = '0x042add9e80f7a23ab71d5e1d392af1d3928b7d05';
 const coin = '0xe7f1725e7734ce288f8367e1bb143e90bb3f0512';
@@ -15,37 +16,19 @@ async function ethCall(
   tag: unknown,
   field = 'data',
 ): Promise<string> {
-  const body = { jsonrpc: '2.0', id: 1, method: 'eth_call', params: [{ to, [field]: data }, tag] };
-  const response = await fetch(node.json_rpc_url, { method: 'POST', body: JSON.stringify(body) });
-  const { result, error } = (await response.json()) as { result?: string; error?: { message: string } };
-  return result ?? `error ${error!.message}`;
+  const { json } = await postTo(node.json_rpc_url, call('eth_call', { to, [field]: data }, tag));
+  return json.result ?? `error ${json.error.message}`;
 }
 
-async function restCall(node: ReplayNode, to: string, input: string, height?: number): Promise<unknown> {
-  const response = await fetch(`${node.rest_url}/minievm/evm/v1/call`, {
-    method: 'POST',
-    headers: height === undefined ? {} : { 'x-cosmos-block-height': String(height) },
-    // members in another order than recorded, and another sender
-    body: JSON.stringify({
-      input,
-      trace_options: null,
-      contract_addr: to,
-      value: '0',
-      sender: `init1${'q'.repeat(38)}`,
-    }),
-  });
-  return response.json();
-}
+/** The same by REST: members in another order than recorded, and another sender. */
+const restCall = (node: ReplayNode, contract_addr: string, input: string, height?: number) =>
+  postTo(
+    `${node.rest_url}/minievm/evm/v1/call`,
+    { input, trace_options: null, contract_addr, value: '0', sender: `init1${'q'.repeat(38)}` },
+    height,
+  );
 
-async function rest(
-  node: ReplayNode,
-  path: string,
-  height?: number,
-): Promise<{ status: number; body: string }> {
-  const headers = height === undefined ? {} : { 'x-cosmos-block-height': String(height) };
-  const response = await fetch(node.rest_url + path, { headers });
-  return { status: response.status, body: await response.text() };
-}
+const rest = (node: ReplayNode, path: string, height?: number) => getFrom(node.rest_url + path, height);
 
 describe('replay node: state by meaning', () => {
   let node: ReplayNode;
@@ -60,7 +43,7 @@ describe('replay node: state by meaning', () => {
     assert.equal(await ethCall(node, art.toUpperCase().replace('0X', '0x'), '0x06FDDE03', 'pending'), name);
     assert.equal(await ethCall(node, art, '0x06fdde03', '0x9d', 'input'), name);
     assert.equal(await ethCall(node, art, '0x06fdde03', { blockNumber: '0x50' }), name);
-    assert.deepEqual(await restCall(node, art, '0x06fdde03', 100), {
+    assert.deepEqual((await restCall(node, art, '0x06fdde03', 100)).json, {
       response: name,
       used_gas: '63071',
       logs: [],
@@ -72,7 +55,7 @@ describe('replay node: state by meaning', () => {
   it('answers a call that reverts as each API does', async () => {
     const decimals = '0x313ce567';
     assert.equal(await ethCall(node, art, decimals, 'latest'), 'error Reverted');
-    const { response, error } = (await restCall(node, art, decimals)) as { response: string; error: string };
+    const { response, error } = (await restCall(node, art, decimals)).json;
     assert.deepEqual([response, error], ['', 'Reverted']);
   });
 
@@ -87,28 +70,24 @@ describe('replay node: state by meaning', () => {
   it('finds denoms by hex in any case, names only as spelled', async () => {
     const path = '/minievm/evm/v1/contracts/by_denom?denom=';
     const want = '{"address":"0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512"}';
-    assert.equal((await rest(node, `${path}evm%2FE7F1725E7734CE288F8367E1BB143E90BB3F0512`)).body, want);
-    assert.equal((await rest(node, `${path}evm/e7f1725e7734ce288f8367e1bb143e90bb3f0512`)).body, want);
+    assert.equal((await rest(node, `${path}evm%2FE7F1725E7734CE288F8367E1BB143E90BB3F0512`)).text, want);
+    assert.equal((await rest(node, `${path}evm/e7f1725e7734ce288f8367e1bb143e90bb3f0512`)).text, want);
     const unknown = await rest(node, `${path}gas`);
     assert.equal(unknown.status, 404);
-    assert.match(unknown.body, /"code":5, "message":"collections: not found: key 'gas' of type bytes"/);
+    assert.match(unknown.text, /"code":5, "message":"collections: not found: key 'gas' of type bytes"/);
   });
 
   it('has no state of the future, and refuses a height that is none', async () => {
     const future = await rest(node, '/cosmos/auth/v1beta1/module_accounts', 158);
     assert.equal(future.status, 500);
-    assert.match(future.body, /cannot query with height in the future/);
+    assert.match(future.text, /cannot query with height in the future/);
     assert.equal((await rest(node, '/cosmos/auth/v1beta1/module_accounts', 0)).status, 200);
     assert.equal((await rest(node, '/cosmos/auth/v1beta1/module_accounts', -1)).status, 400);
   });
 
   it('pages lists, forwards, by key and reversed', async () => {
     const path = '/cosmos/auth/v1beta1/accounts';
-    const page = async (query: string) =>
-      JSON.parse((await rest(node, path + query)).body) as {
-        accounts: object[];
-        pagination: { next_key: string | null; total: string };
-      };
+    const page = async (query: string) => (await rest(node, path + query)).json;
     const all = await page('?pagination.limit=1000');
     assert.ok(all.accounts.length > 20);
     assert.equal(all.pagination.next_key, null);
@@ -141,14 +120,11 @@ describe('replay node: balances at any height', () => {
       'init17w0adeg64ky0daxwd2ugyuneellmjgnxdtmpqz',
     ]) {
       const first = await rest(node, `/cosmos/bank/v1beta1/balances/${account}`, 1);
-      assert.match(first.body, /"denom":"GAS","amount":"1000000000000000000000"/);
+      assert.match(first.text, /"denom":"GAS","amount":"1000000000000000000000"/);
     }
     assert.equal(BigInt(await ethCall(node, gas, balanceOf(deployer), '0x1')), 1000n * 10n ** 18n);
-    assert.equal(
-      BigInt(await ethCall(node, coin, balanceOf(deployer), '0x1')),
-      0n,
-      'before the token was deployed',
-    );
+    const early = await ethCall(node, coin, balanceOf(deployer), '0x1');
+    assert.equal(BigInt(early), 0n, 'before the token was deployed');
   });
 
   it('move at the blocks with a transfer and are the same in the bank', async () => {
@@ -156,10 +132,9 @@ describe('replay node: balances at any height', () => {
     const seen = new Set<bigint>();
     for (let height = 1; height <= 157; height += 12) {
       const amount = BigInt(await ethCall(node, gas, balanceOf(deployer), `0x${height.toString(16)}`));
-      const bank = JSON.parse((await rest(node, path, height)).body) as {
-        balances: { denom: string; amount: string }[];
-      };
-      assert.equal(bank.balances.find((b) => b.denom === 'GAS')?.amount, String(amount), `height ${height}`);
+      const { balances } = (await rest(node, path, height)).json;
+      const own = balances.find(({ denom }: { denom: string }) => denom === 'GAS');
+      assert.equal(own.amount, String(amount), `height ${height}`);
       seen.add(amount);
     }
     assert.ok(seen.size > 3, `${seen.size} different balances`);
@@ -210,10 +185,10 @@ describe('replay node: Move and Wasm state', () => {
       }
       const early = await rest(node, resource(`0x${short}`, '0x1::nft::Nft'), 23);
       assert.equal(early.status, 500);
-      assert.match(early.body, /collections: not found/);
+      assert.match(early.text, /collections: not found/);
       const unknown = await rest(node, resource('0xabc', '0x1::nft::Nft'));
       assert.equal(unknown.status, 500);
-      assert.match(unknown.body, /key 'hexBytes:0{61}abc020{63}1036e6674034e667400' of type bytes/);
+      assert.match(unknown.text, /key 'hexBytes:0{61}abc020{63}1036e6674034e667400' of type bytes/);
     } finally {
       await node.close();
     }
@@ -226,14 +201,14 @@ describe('replay node: Move and Wasm state', () => {
       const smart = (query: string) =>
         `/cosmwasm/wasm/v1/contract/${cats}/smart/${encodeURIComponent(Buffer.from(query).toString('base64'))}`;
       const want = await rest(node, smart('{"contract_info":{}}'));
-      assert.match(want.body, /Base Cats/);
+      assert.match(want.text, /Base Cats/);
       assert.deepEqual(await rest(node, smart('{ "contract_info" : {} }')), want);
       const burnt = await rest(node, smart('{"all_nft_info":{"token_id":"4"}}'), 48);
       assert.equal(burnt.status, 500);
       const again = await rest(node, smart('{"all_nft_info":{"token_id":"4"}}'), 51);
       assert.equal(again.status, 200);
       const none = await rest(node, '/cosmwasm/wasm/v1/contract/init1nobody');
-      assert.match(none.body, /codespace wasm code 22: no such contract: address init1nobody/);
+      assert.match(none.text, /codespace wasm code 22: no such contract: address init1nobody/);
     } finally {
       await node.close();
     }

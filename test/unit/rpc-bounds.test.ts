@@ -42,7 +42,7 @@ describe('gRPC: bounds of a server', () => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       underWay -= 1;
     };
-    const implementation = {
+    const blocks = {
       getBlock: unary(environment, async ({ height }: { height: number }, { signal }) => {
         if (height === endless) await hold(signal);
         answered += 1;
@@ -62,14 +62,10 @@ describe('gRPC: bounds of a server', () => {
         await hold(signal);
       }),
     };
+    const implementation = blocks as never;
+    const onLimit = countLimits('block', environment);
     return serveRpc(
-      [
-        {
-          definition: BlockServiceService,
-          implementation: implementation as never,
-          onLimit: countLimits('block', environment),
-        },
-      ],
+      [{ definition: BlockServiceService, implementation, onLimit }],
       ['127.0.0.1:0'],
       openPlainTransport({ GRPC_MAX_STREAMS: 8, GRPC_MAX_CALLS: 6, GRPC_CALLS_AT_ONCE: 2, ...extra }),
     );
@@ -124,6 +120,19 @@ describe('gRPC: bounds of a server', () => {
     begin(session, 'StreamBlocks', StreamBlocksRequest.encode({ from_height, parent_hash: '' }).finish());
   const watch = (session: ClientHttp2Session): RawCall => begin(session, 'WatchHead', new Uint8Array());
 
+  const several = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
+  /** Calls for large answers that nobody reads: as many as are worked on at once hold up all others. */
+  const holdUp = async (session: ClientHttp2Session, count = 2): Promise<RawCall[]> => {
+    const slow = several(count, () => get(session, large));
+    await until(() => answered === 2);
+    return slow;
+  };
+  /** As many calls as one address may have. */
+  const watchAll = async (session: ClientHttp2Session): Promise<void> => {
+    several(6, () => watch(session));
+    await until(() => underWay === 6);
+  };
+
   const codeOf = async (call: RawCall): Promise<number | undefined> => {
     call.stream.resume();
     if (!call.stream.closed) await once(call.stream, 'close');
@@ -136,8 +145,7 @@ describe('gRPC: bounds of a server', () => {
 
   it('calls in progress: one address keeps nobody else out, and those that watch count', async () => {
     const greedy = from('127.0.0.1');
-    const running = [...Array(3)].map(() => get(greedy, endless));
-    running.push(...[...Array(3)].map(() => watch(greedy)));
+    const running = [...several(3, () => get(greedy, endless)), ...several(3, () => watch(greedy))];
     // One of them waits for its turn.
     await until(() => underWay === 5);
     assert.equal(await codeOf(get(greedy, 1)), status.RESOURCE_EXHAUSTED);
@@ -155,14 +163,9 @@ describe('gRPC: bounds of a server', () => {
 
   it('calls whose request never comes count, and end with their connection', async () => {
     const greedy = from('127.0.0.1');
-    for (let count = 0; count < 6; count++)
-      greedy
-        .request({
-          ':method': 'POST',
-          ':path': '/indexer.block.v1.BlockService/GetBlock',
-          'content-type': 'application/grpc',
-        })
-        .on('error', () => {});
+    const path = '/indexer.block.v1.BlockService/GetBlock';
+    const headers = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc' };
+    several(6, () => greedy.request(headers).on('error', () => {}));
     const second = from('127.0.0.1');
     await until(async () => (await codeOf(get(second, 1))) === status.RESOURCE_EXHAUSTED);
     greedy.destroy();
@@ -171,8 +174,7 @@ describe('gRPC: bounds of a server', () => {
 
   it('answers that are not read hold up their own address, and nobody else', async () => {
     const session = from('127.0.0.1');
-    const slow = [...Array(6)].map(() => get(session, large));
-    await until(() => answered === 2);
+    const slow = await holdUp(session, 6);
     // Somebody who reads gets theirs, also from the same address once there is room.
     assert.equal(await codeOf(get(from('127.0.0.2'), large)), status.OK);
     assert.equal(answered, 3);
@@ -181,9 +183,8 @@ describe('gRPC: bounds of a server', () => {
 
   it('calls whose callers leave while they wait are not worked on', async () => {
     const session = from('127.0.0.1');
-    const slow = [...Array(2)].map(() => get(session, large));
-    await until(() => answered === 2);
-    const waiting = [...Array(3)].map(() => get(session, 1));
+    const slow = await holdUp(session);
+    const waiting = several(3, () => get(session, 1));
     await new Promise((resolve) => setTimeout(resolve, 100));
     for (const { stream } of waiting) stream.close();
     await Promise.all(waiting.map(({ stream }) => once(stream, 'close')));
@@ -194,8 +195,7 @@ describe('gRPC: bounds of a server', () => {
 
   it('calls that were cancelled while they wait count until their requests are gone', async () => {
     const session = from('127.0.0.1');
-    const slow = [...Array(2)].map(() => get(session, large));
-    await until(() => answered === 2);
+    const slow = await holdUp(session);
     const codes: (number | undefined)[] = [];
     for (let count = 0; count < 30; count++) {
       const call = get(session, 1);
@@ -222,8 +222,7 @@ describe('gRPC: bounds of a server', () => {
   it('a caller who does not read an answer is left after a time', async () => {
     await restart({ GRPC_SEND_TIMEOUT_MS: 300 });
     const session = from('127.0.0.1');
-    const slow = [...Array(2)].map(() => get(session, large));
-    await until(() => answered === 2);
+    const slow = await holdUp(session);
     // The second of them may be left a moment after the first, whose turn this call takes.
     assert.equal(await codeOf(get(session, 1)), status.OK);
     await until(async () => (await refusals('GRPC_SEND_TIMEOUT_MS')) === 2);
@@ -232,14 +231,13 @@ describe('gRPC: bounds of a server', () => {
 
   it('health is told under load', async () => {
     const session = from('127.0.0.1');
-    for (let count = 0; count < 6; count++) watch(session);
-    await until(() => underWay === 6);
+    await watchAll(session);
     assert.equal(await codeOf(begin(session, 'Check', new Uint8Array(), 'grpc.health.v1.Health')), status.OK);
   });
 
   it('streams of data: one address has half of them, and the others their share', async () => {
     const session = from('127.0.0.1');
-    const running = [...Array(4)].map(() => follow(session, endless));
+    const running = several(4, () => follow(session, endless));
     await until(() => underWay === 4);
     assert.equal(await codeOf(follow(session, 1)), status.RESOURCE_EXHAUSTED);
     assert.equal(await refusals('GRPC_MAX_STREAMS'), 1);
@@ -251,20 +249,15 @@ describe('gRPC: bounds of a server', () => {
 
   it('streams that ended or failed count no more', async () => {
     const session = from('127.0.0.1');
-    for (let count = 0; count < 30; count++) {
-      const height = 1 + (count % 2);
-      assert.equal(
-        await codeOf(follow(session, height)),
-        height === 1 ? status.OK : status.INTERNAL,
-        `stream ${count}`,
-      );
+    for (let count = 0; count < 15; count++) {
+      assert.equal(await codeOf(follow(session, 1)), status.OK);
+      assert.equal(await codeOf(follow(session, 2)), status.INTERNAL);
     }
   });
 
   it('calls that are refused leave nothing behind', async () => {
     const session = from('127.0.0.1');
-    for (let count = 0; count < 6; count++) watch(session);
-    await until(() => underWay === 6);
+    await watchAll(session);
     for (let count = 0; count < 200; count++)
       assert.equal(await codeOf(get(session, 1)), status.RESOURCE_EXHAUSTED);
     assert.ok(!session.closed);

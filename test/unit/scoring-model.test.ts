@@ -11,6 +11,14 @@ import { easy, type Hardship, Killed, processOver } from '../support/scoring/pro
 import { emptyTables, type MemoryTables } from '../support/scoring/store.js';
 import { World } from '../support/scoring/world.js';
 
+const plainRules: Rules = {
+  margin_s: 0,
+  approval: 'Automatic',
+  approved_stage: undefined,
+  allow_empty: [],
+  stop_at_stage: undefined,
+};
+
 /** How a process learns when stages were that it has not watched. */
 type TimesFrom = 'l1' | 'person' | 'counting';
 
@@ -75,11 +83,9 @@ async function history(seed: number): Promise<{ readonly world: World; readonly 
   const initStage = BigInt(1 + random.integer(4));
   const l1Stage = initStage + BigInt(random.integer(4));
   const world = new World(random, random.pick(['ours', 'lenient', 'oldest']), initStage, l1Stage, {
+    ...plainRules,
     margin_s: random.pick([0, 60, 300]),
     approval: random.oneIn(4) ? 'Manual' : 'Automatic',
-    approved_stage: undefined,
-    allow_empty: [],
-    stop_at_stage: undefined,
   });
   if (random.oneIn(2))
     world.registration = { init_stage: initStage + BigInt(random.integer(3)), isOurs: true };
@@ -145,9 +151,9 @@ async function history(seed: number): Promise<{ readonly world: World; readonly 
     world.rules = { ...world.rules, allow_empty: all };
     // Each list needs its own approval.
     for (let lists = 0; lists < 9; lists++) {
-      const { decision } = await runPass(processWith(source, world, tables, easy, random));
+      const step = await runPass(processWith(source, world, tables, easy, random));
       world.mine();
-      if (!('reason' in decision) || decision.reason !== 'ApprovalNeeded') break;
+      if (reasonOf(step) !== 'ApprovalNeeded') break;
       approve(world, tables);
     }
   }
@@ -171,13 +177,26 @@ function unknownIn({ runs, txs }: MemoryTables, { finalizations, lost }: World):
   );
 }
 
-const plainRules: Rules = {
-  margin_s: 0,
-  approval: 'Automatic',
-  approved_stage: undefined,
-  allow_empty: [],
-  stop_at_stage: undefined,
-};
+/** A process that is to finalize stage 3, in a world that does not move on under it. */
+function still(rules: Partial<Rules> = {}, seed = 5) {
+  const random = randomFrom(seed);
+  const world = new World(random, 'ours', 3n, 5n, { ...plainRules, stop_at_stage: 3n, ...rules });
+  const tables = emptyTables();
+  const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
+  const sending = (sender: Partial<ScoreSender>) => ({
+    ...machine,
+    sender: { ...machine.sender, ...sender },
+  });
+  return { world, tables, machine, sending };
+}
+
+const reasonOf = ({ decision }: Step) => 'reason' in decision && decision.reason;
+const messageOf = ({ decision }: Step) => ('message' in decision ? decision.message : undefined) ?? '';
+/** The world after stage 3 was finalized, once and rightly. */
+const isRight = ({ finalizations, violations }: World): void =>
+  assert.deepEqual([finalizations, violations], [[3n], []]);
+
+const hard: Hardship = { killOneIn: 50, failOneIn: 10, lostReplyOneIn: 3, moveOneIn: 4 };
 
 describe('the stage machine over random histories', function () {
   this.timeout(120_000);
@@ -228,10 +247,7 @@ describe('the stage machine over random histories', function () {
   });
 
   it('goes on with the next stage where somebody else has finalized this one meanwhile', async () => {
-    const random = randomFrom(7);
-    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, allow_empty: [3n, 4n] });
-    const still = { ...easy, moveOneIn: 0 };
-    const machine = processOver(world, emptyTables(), still, random);
+    const { world, machine, sending } = still({ allow_empty: [3n, 4n], stop_at_stage: undefined }, 7);
     const steps: Step[] = [];
     const finalize: ScoreSender['finalize'] = async (stage, ...rest) => {
       const first = await machine.sender.finalize(stage, ...rest);
@@ -239,11 +255,7 @@ describe('the stage machine over random histories', function () {
       const revert = { name: 'StageFinalized', args: [3n] };
       throw new ContractError('reverted', 'finalizeStage: StageFinalized', revert);
     };
-    const last = await runPass({
-      ...machine,
-      sender: { ...machine.sender, finalize },
-      onStep: (step) => steps.push(step),
-    });
+    const last = await runPass({ ...sending({ finalize }), onStep: (step) => steps.push(step) });
     assert.deepEqual(
       steps.map(({ error }) => error).filter((error) => error !== undefined),
       [],
@@ -253,9 +265,7 @@ describe('the stage machine over random histories', function () {
   });
 
   it('finalizes nothing that was rolled back while the nonce was waited for', async () => {
-    const random = randomFrom(3);
-    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, allow_empty: [3n], stop_at_stage: 3n });
-    const machine = processOver(world, emptyTables(), { ...easy, moveOneIn: 0 }, random);
+    const { world, machine, sending } = still({ allow_empty: [3n] }, 3);
     let waits = 0;
     const finalize: ScoreSender['finalize'] = (stage, guard, ...rest) =>
       machine.sender.finalize(
@@ -266,17 +276,15 @@ describe('the stage machine over random histories', function () {
         },
         ...rest,
       );
-    const changed = { ...machine, sender: { ...machine.sender, finalize } };
+    const changed = sending({ finalize });
     const step = await runPass(changed);
     assert.match(step.error ?? '', /stage 3 has other blocks than when it was scored/);
     await runPass(changed);
-    assert.deepEqual([world.finalizations, world.violations], [[3n], []]);
+    isRight(world);
   });
 
   it('finalizes nothing that changed while the nonce was waited for, though the sum is the same', async () => {
-    const random = randomFrom(3);
-    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, stop_at_stage: 3n });
-    const machine = processOver(world, emptyTables(), { ...easy, moveOneIn: 0 }, random);
+    const { world, machine, sending } = still({}, 3);
     let waits = 0;
     const finalize: ScoreSender['finalize'] = (stage, guard, ...rest) =>
       machine.sender.finalize(
@@ -293,19 +301,16 @@ describe('the stage machine over random histories', function () {
         },
         ...rest,
       );
-    const changed = { ...machine, sender: { ...machine.sender, finalize } };
+    const changed = sending({ finalize });
     const step = await runPass(changed);
     assert.match(step.error ?? '', /stage 3 is not what it was when it was read back/);
     assert.deepEqual(world.finalizations, []);
     await runPass(changed);
-    assert.deepEqual([world.finalizations, world.violations], [[3n], []]);
+    isRight(world);
   });
 
   it('does not wait for what is in the pool once it is to stop', async () => {
-    const random = randomFrom(4);
-    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, approval: 'Manual', stop_at_stage: 3n });
-    const tables = emptyTables();
-    const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
+    const { tables, machine, sending } = still({ approval: 'Manual' }, 4);
     await runPass(machine);
     const [hash, tx] = [...tables.txs][0]!;
     tables.txs.set(hash, { ...tx, state: 'signed' });
@@ -316,7 +321,7 @@ describe('the stage machine over random histories', function () {
       return { kind: 'pending' };
     };
     tables.runs.set(3n, { ...tables.runs.get(3n)!, is_verified: false });
-    await runPass({ ...machine, sender: { ...machine.sender, settle } }, stopping.signal);
+    await runPass(sending({ settle }), stopping.signal);
     assert.equal(looks, 2);
   });
 
@@ -326,42 +331,30 @@ describe('the stage machine over random histories', function () {
     ['wrong_tx', 'WrongTx'],
   ] as const)
     it(`is an alarm that needs a person where sending fails because of ${failure}`, async () => {
-      const random = randomFrom(5);
-      const world = new World(random, 'ours', 3n, 5n, { ...plainRules, stop_at_stage: 3n });
-      const tables = emptyTables();
-      const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
+      const { tables, sending } = still();
       const sendScores = async () => {
         throw new ContractError(failure, 'a person has to judge it');
       };
-      const step = await runPass({ ...machine, sender: { ...machine.sender, sendScores } });
-      assert.deepEqual(
-        [step.decision.kind, 'reason' in step.decision && step.decision.reason, exitCodeOf(step)],
-        ['alarm', reason, 1],
-      );
+      const step = await runPass(sending({ sendScores }));
+      assert.deepEqual([step.decision.kind, reasonOf(step), exitCodeOf(step)], ['alarm', reason, 1]);
       assert.match(tables.runs.get(3n)?.error ?? '', /a person has to judge it/);
     });
 
   it('says how a block is forgotten that a receipt has named and the rollup does not have', async () => {
-    const random = randomFrom(5);
-    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, stop_at_stage: 3n });
-    const tables = emptyTables();
-    const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
+    const { world, tables, machine } = still();
     await runPass({ ...machine, phases: { score: true, finalize: false } });
     const [hash, tx] = [...tables.txs][0]!;
     tables.txs.set(hash, { ...tx, height: 0x7f_ff_ff_ff });
-    const { decision } = await runPass(machine);
-    assert.equal('reason' in decision && decision.reason, 'NodeBehind');
-    assert.match('message' in decision ? (decision.message ?? '') : '', /--forget-height 2147483647\)/);
+    const step = await runPass(machine);
+    assert.equal(reasonOf(step), 'NodeBehind');
+    assert.match(messageOf(step), /--forget-height 2147483647\)/);
     tables.txs.set(hash, { ...tx, height: 0 });
     await runPass(machine);
-    assert.deepEqual([world.finalizations, world.violations], [[3n], []]);
+    isRight(world);
   });
 
   it('does not take an approval of one list for another, which a changed policy gives', async () => {
-    const random = randomFrom(5);
-    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, approval: 'Manual', stop_at_stage: 3n });
-    const tables = emptyTables();
-    const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
+    const { world, tables, machine } = still({ approval: 'Manual' });
     const { compute } = machine.policy;
     const changed: typeof machine = {
       ...machine,
@@ -375,25 +368,20 @@ describe('the stage machine over random histories', function () {
         },
       },
     };
-    const reason = ({ decision }: Step) => 'reason' in decision && decision.reason;
-    assert.equal(reason(await runPass(machine)), 'ApprovalNeeded');
+    assert.equal(reasonOf(await runPass(machine)), 'ApprovalNeeded');
     approve(world, tables);
     const approved = tables.runs.get(3n)?.list_hash;
-    assert.equal(reason(await runPass(changed)), 'ApprovalNeeded');
+    assert.equal(reasonOf(await runPass(changed)), 'ApprovalNeeded');
     assert.notEqual(tables.runs.get(3n)?.list_hash, approved);
     assert.deepEqual(world.finalizations, []);
     // The policy as it was gives the list that was approved.
     await runPass(machine);
-    assert.deepEqual([world.finalizations, world.violations], [[3n], []]);
+    isRight(world);
   });
 
   it('says so where somebody else has finalized other scores', async () => {
-    const random = randomFrom(5);
-    const world = new World(random, 'ours', 3n, 5n, { ...plainRules, approval: 'Manual', stop_at_stage: 3n });
-    const tables = emptyTables();
-    const machine = processOver(world, tables, { ...easy, moveOneIn: 0 }, random);
-    const scored = await runPass(machine);
-    assert.equal('reason' in scored.decision && scored.decision.reason, 'ApprovalNeeded');
+    const { world, tables, machine } = still({ approval: 'Manual' });
+    assert.equal(reasonOf(await runPass(machine)), 'ApprovalNeeded');
     world.writeAsSomebodyElse(3n, [{ address: `0x${'9'.repeat(40)}`, amount: 5n }]);
     world.finalizeAsSomebodyElse(3n);
     await runPass(machine);
@@ -414,11 +402,10 @@ describe('the stage machine over random histories', function () {
       });
       world.saysTimes = false;
       const tables = emptyTables();
-      const hardship = { killOneIn: 50, failOneIn: 10, lostReplyOneIn: 3, moveOneIn: 4 };
-      await runSome(world, tables, hardship, seed);
-      const { decision } = await runPass(processOver(world, tables, easy, random));
-      assert.equal('reason' in decision && decision.reason, 'WindowUnknown');
-      assert.match('message' in decision ? (decision.message ?? '') : '', /stage 3 .*windows/);
+      await runSome(world, tables, hard, seed);
+      const step = await runPass(processOver(world, tables, easy, random));
+      assert.equal(reasonOf(step), 'WindowUnknown');
+      assert.match(messageOf(step), /stage 3 .*windows/);
       assert.equal(world.txs.size, 0, `seed ${seed}`);
       // Once it is told, everything goes its way.
       await runPass(processOver(world, tables, { ...easy, moveOneIn: 0 }, random, world.told()));
@@ -437,8 +424,7 @@ describe('the stage machine over random histories', function () {
       for (let turn = 0; turn < 5; turn++) {
         world.pass(300);
         world.nextStage();
-        const hardship = { killOneIn: 50, failOneIn: 10, lostReplyOneIn: 3, moveOneIn: 4 };
-        await runSome(world, tables, hardship, seed * 10 + turn);
+        await runSome(world, tables, hard, seed * 10 + turn);
       }
       const step = await runPass(processOver(world, tables, easy, random));
       assert.equal(step.decision.kind, 'alarm');

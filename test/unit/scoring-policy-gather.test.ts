@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
-import { invalidArgument, notFound, RpcError, UserError } from '../../services/common/errors.js';
+import { invalidArgument, notFound, RpcError } from '../../services/common/errors.js';
 import { BlockServiceService } from '../../services/common/gen/indexer/block/v1/block.js';
 import { NftServiceService } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import { RichlistServiceService } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
@@ -13,7 +13,7 @@ import { connectLocal } from '../../services/common/rpc/local.js';
 import { streaming, unary } from '../../services/common/rpc/server.js';
 import type { FactClients } from '../../services/scoring-operator/policy/gather/clients.js';
 import { type GatherOptions, gatherFacts } from '../../services/scoring-operator/policy/gather/gather.js';
-import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
+import { policyWith } from '../support/scoring-model.js';
 
 const environment = { log: createLog('silent'), metrics: createMetrics() };
 const account = (n: number): string => `0x${String(n).repeat(40)}`;
@@ -45,9 +45,7 @@ function fakes(instead: Readonly<Record<string, Answers>> = {}) {
     'tx.getStatus': () => ({ ...head, internal_tx_height: 0 }),
     'richlist.getStatus': () => ({ rich_list_height: 30, first_height: 1, hash: hash(30) }),
     'nft.getStatus': () => ({ ...head, details_height: 0, details_pending: 0, details_failed: 0 }),
-    'tx.streamActivity': async function* ({ from_height, to_height }: Window) {
-      for (let height: number = from_height; height <= to_height; height++) yield part(height);
-    },
+    'tx.streamActivity': well,
     'richlist.streamHolders': async function* () {
       yield { holders: [{ account: account(1), amount: '100' }] };
     },
@@ -60,26 +58,25 @@ function fakes(instead: Readonly<Record<string, Answers>> = {}) {
     },
     'nft.streamChanges': async function* () {},
   };
-  const client = (name: string, definition: object) =>
-    connectLocal({
+  const handlerOf = (name: string, isStream: boolean) => {
+    const handler = (request: never, call: CallContext): unknown => {
+      asked.push(name);
+      const answer = instead[name] ?? usual[name];
+      return answer?.(request, call) ?? assert.fail(`${name} is not expected`);
+    };
+    if (isStream) return streaming(environment, handler as never);
+    return unary(environment, (async (request: never, call: CallContext) => handler(request, call)) as never);
+  };
+  const client = (name: string, definition: object) => {
+    const handlers = Object.entries(definition).map(([method, { responseStream }]) => [
+      method,
+      handlerOf(`${name}.${method}`, responseStream),
+    ]);
+    return connectLocal({
       definition: definition as never,
-      implementation: Object.fromEntries(
-        Object.entries(definition).map(([method, { responseStream }]) => {
-          const handler = (request: never, call: CallContext): unknown => {
-            asked.push(`${name}.${method}`);
-            const answer = instead[`${name}.${method}`] ?? usual[`${name}.${method}`];
-            return answer?.(request, call) ?? assert.fail(`${name}.${method} is not expected`);
-          };
-          return [
-            method,
-            responseStream
-              ? streaming(environment, handler as never)
-              : unary(environment, (async (request: never, call: CallContext) =>
-                  handler(request, call)) as never),
-          ];
-        }),
-      ) as never,
+      implementation: Object.fromEntries(handlers) as never,
     });
+  };
   const clients = {
     block: client('block', BlockServiceService),
     tx: client('tx', TxServiceService),
@@ -101,13 +98,16 @@ const activity = (height: number): TxActivity => ({
 });
 const part = (height: number) => ({ txs: [activity(height)], through_height: height });
 
-const gather = (rules: readonly object[], clients: FactClients, more: Partial<GatherOptions> = {}) =>
-  gatherFacts(
-    parsePolicy(JSON.stringify({ version: 1, name: 'p', rules }), { from: 'p', account_prefix: 'init' }),
-    window,
-    clients,
-    { account_prefix: 'init', signal: new AbortController().signal, wait_ms: 1, ...more },
-  );
+const gather = (
+  rules: readonly object[],
+  clients: FactClients,
+  more: Partial<GatherOptions> = {},
+  heights: Partial<Window> = {},
+) =>
+  gatherFacts(policyWith(rules), { ...window, ...heights }, clients, {
+    ...{ account_prefix: 'init', signal: new AbortController().signal, wait_ms: 1 },
+    ...more,
+  });
 
 const sent = { kind: 'transactions', name: 'sent' };
 const held = { kind: 'holdings', name: 'held', denom: 'GAS', at: 'average' };
@@ -128,13 +128,7 @@ const brokenAfter = (count: number, error?: Error): Answers =>
     if (error !== undefined) throw error;
   } as never;
 
-const well: Answers = async function* ({
-  from_height,
-  to_height,
-}: {
-  from_height: number;
-  to_height: number;
-}) {
+const well: Answers = async function* ({ from_height, to_height }: Window) {
   for (let height = from_height; height <= to_height; height++) yield part(height);
 } as never;
 
@@ -173,38 +167,28 @@ describe('facts', () => {
 
   it('never ask for height 0, which means the latest', async () => {
     const { clients } = fakes({
-      'richlist.streamHolders': ({ height }: { height: number }) => {
+      'richlist.streamHolders': async function* ({ height }: { height: number }) {
         assert.ok(height > 0);
-        return (async function* () {
-          yield { holders: [] };
-        })();
+        yield { holders: [] };
       },
     });
-    const policy = parsePolicy(JSON.stringify({ version: 1, name: 'p', rules: [held, art] }), {
-      from: 'p',
-      account_prefix: 'init',
-    });
-    for (const [from_height, to_height] of [
-      [1, 0],
-      [1, 5],
-      [2, 1],
+    for (const [from_height, to_height, hash] of [
+      [1, 0, ''],
+      [1, 5, 'H5'],
+      [2, 1, 'H1'],
     ] as const) {
-      const facts = await gatherFacts(policy, { ...window, from_height, to_height }, clients, {
-        account_prefix: 'init',
-        signal: new AbortController().signal,
-      });
-      assert.equal(facts.to_hash, to_height === 0 ? '' : `H${to_height}`);
+      const facts = await gather([held, art], clients, {}, { from_height, to_height });
+      assert.equal(facts.to_hash, hash);
     }
   });
 
+  const gone = new RpcError(status.UNAVAILABLE, 'gone');
+  const rolledBack = new RpcError(status.ABORTED, 'rolled back');
   for (const [what, answers] of [
-    ['breaks', [brokenAfter(4, new RpcError(status.UNAVAILABLE, 'gone')), well]],
-    ['breaks before anything came', [brokenAfter(0, new RpcError(status.UNAVAILABLE, 'gone')), well]],
+    ['breaks', [brokenAfter(4, gone), well]],
+    ['breaks before anything came', [brokenAfter(0, gone), well]],
     ['ends too early without saying so', [brokenAfter(4), brokenAfter(2), well]],
-    [
-      'is of a chain that is rolled back',
-      [brokenAfter(7, new RpcError(status.ABORTED, 'rolled back')), well],
-    ],
+    ['is of a chain that is rolled back', [brokenAfter(7, rolledBack), well]],
   ] as const) {
     it(`count every tx once when the stream ${what}`, async () => {
       assert.equal(await sentIn({ 'tx.streamActivity': inTurn(...answers) }), 10n);
@@ -241,74 +225,48 @@ describe('facts', () => {
     assert.equal(readings, 2);
   });
 
-  for (const [what, rules, instead, message] of [
+  const behind = { height: 20, hash: 'H20', internal_tx_height: 0 };
+  for (const [what, instead, message] of [
     [
       'a service is not past the window',
-      [sent],
-      { 'tx.getStatus': () => ({ height: 20, hash: 'H20', internal_tx_height: 0 }) },
+      { 'tx.getStatus': () => behind },
       /the tx service is at block 20, and the stage ends with 20/,
     ],
-    [
-      'a service stays away',
-      [sent],
-      { 'tx.streamActivity': brokenAfter(0, new RpcError(status.UNAVAILABLE, 'gone')) },
-      /gone/,
-    ],
+    ['a service stays away', { 'tx.streamActivity': brokenAfter(0, gone) }, /gone/],
   ] as const) {
     it(`are not worked out when ${what}, however often it is tried`, async () => {
       let tries = 0;
       const options = { attempts: 2, onRetry: () => (tries += 1) };
-      await assert.rejects(gather(rules, fakes(instead).clients, options as never), message);
+      await assert.rejects(gather([sent], fakes(instead).clients, options as never), message);
       assert.equal(tries, 1);
     }).timeout(30_000);
   }
 
-  for (const [what, instead, message] of [
+  const unknown = notFound('denom "GAS" is not known');
+  const late = { rich_list_height: 30, first_height: 11, hash: 'H30' };
+  for (const [what, rule, instead, message] of [
     [
       'the denom is not known',
-      {
-        'richlist.streamHolders': () => {
-          throw notFound('denom "GAS" is not known');
-        },
-      },
-      /the denom "GAS" of the rules held: denom "GAS" is not known/,
+      held,
+      { 'richlist.streamHolders': brokenAfter(0, unknown) },
+      /^ScoringError: the denom "GAS" of the rules held: denom "GAS" is not known/,
     ],
     [
       'balances before the window are not known',
-      { 'richlist.getStatus': () => ({ rich_list_height: 30, first_height: 11, hash: 'H30' }) },
-      /balances are known from block 11 on, and the stage begins with block 11/,
+      held,
+      { 'richlist.getStatus': () => late },
+      /^ScoringError: balances are known from block 11 on, and the stage begins with block 11/,
     ],
+    ['the question is wrong', sent, { 'tx.streamActivity': brokenAfter(0, invalidArgument('no')) }, /no/],
   ] as const) {
     it(`are given up at once when ${what}`, async () => {
-      await assert.rejects(
-        gather([held], fakes(instead).clients, { onRetry: () => assert.fail('tried again') }),
-        (error) => error instanceof UserError && message.test(error.message),
-      );
+      const options = { onRetry: () => assert.fail('tried again') };
+      await assert.rejects(gather([rule], fakes(instead).clients, options), message);
     });
   }
 
-  it('are given up at once when the question is wrong', async () => {
-    const { clients } = fakes({
-      'tx.streamActivity': () => {
-        throw invalidArgument('no');
-      },
-    });
-    await assert.rejects(gather([sent], clients, { onRetry: () => assert.fail('tried again') }), /no/);
-  });
-
-  it('end when they are no longer wanted, and are never half of them', async () => {
-    const controller = new AbortController();
-    const { clients } = fakes({
-      'tx.streamActivity': async function* () {
-        yield part(11);
-        controller.abort(new Error('enough'));
-        await new Promise(() => {});
-      } as never,
-    });
-    await assert.rejects(gather([sent], clients, { signal: controller.signal }), /enough/);
-  });
-
   for (const [method, rule] of [
+    ['tx.streamActivity', sent],
     ['richlist.streamHolders', held],
     ['richlist.streamChanges', held],
     ['nft.streamCollectionTokens', art],
@@ -316,15 +274,15 @@ describe('facts', () => {
   ] as const) {
     it(`are never what ${method} had brought until they were no longer wanted`, async () => {
       const controller = new AbortController();
-      const { clients, asked } = fakes({
+      const { clients, count } = fakes({
         [method]: async function* () {
+          if (method === 'tx.streamActivity') yield part(11);
           controller.abort(new Error('enough'));
           await new Promise(() => {});
         } as never,
       });
-      const before = () => asked.filter((each) => each === 'block.listBlockHashes').length;
       await assert.rejects(gather([rule], clients, { signal: controller.signal }), /enough/);
-      assert.equal(before(), 3, 'the check after a reading was begun');
+      assert.equal(count('block.listBlockHashes'), 3, 'the check after a reading was begun');
     });
   }
 });

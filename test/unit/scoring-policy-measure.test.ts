@@ -9,16 +9,13 @@ import { type ActivityRule, activityTally } from '../../services/scoring-operato
 import { holdingOf, volumeOf } from '../../services/scoring-operator/policy/measure/balances.js';
 import { createClock } from '../../services/scoring-operator/policy/measure/clock.js';
 import { ownerTally } from '../../services/scoring-operator/policy/measure/nfts.js';
-import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
 import type { HoldingsRule, Rule, VolumeRule } from '../../services/scoring-operator/policy/policy.js';
 import { randomFrom } from '../support/random.js';
+import { policyWith } from '../support/scoring-model.js';
 
 const [alice, bob, long] = ['a'.repeat(40), 'b'.repeat(40), 'c'.repeat(64)];
 
-function ruleOf<T extends Rule>(fields: object): T {
-  const text = JSON.stringify({ version: 1, name: 'p', rules: [{ name: 'r', ...fields }] });
-  return parsePolicy(text, { from: 'p', account_prefix: 'init' }).rules[0] as T;
-}
+const ruleOf = <T extends Rule>(fields: object): T => policyWith([{ name: 'r', ...fields }]).rules[0] as T;
 
 const tx = (more: Partial<TxActivity>): TxActivity => ({
   height: 1,

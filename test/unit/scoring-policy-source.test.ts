@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import dns from 'node:dns';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCsv } from '../../services/scoring-operator/policy/csv.js';
 import { ScoringError } from '../../services/scoring-operator/policy/errors.js';
 import { isMetadataHost, lookupElsewhere } from '../../services/scoring-operator/policy/metadata-hosts.js';
-import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
 import type { SourceRule } from '../../services/scoring-operator/policy/policy.js';
 import { readSource, SourceUnavailable, sourceDoubt } from '../../services/scoring-operator/policy/source.js';
+import { type HttpServer, startHttp } from '../support/http-server.js';
+import { policyWith } from '../support/scoring-model.js';
 
 const bech = 'init17w0adeg64ky0daxwd2ugyuneellmjgnxdtmpqz';
 const key = 'f39fd6e51aad88f6f4ce6ab8827279cfffb92266';
@@ -56,38 +56,29 @@ describe('lines of address and score', () => {
       ],
     );
     const many = mistakes('x,1\n'.repeat(100));
-    assert.equal(many?.length, 21);
-    assert.equal(many?.at(-1), 'and 80 more mistakes');
+    assert.deepEqual([many?.length, many?.at(-1)], [21, 'and 80 more mistakes']);
     assert.deepEqual(mistakes(`${','.repeat(1_000)}\n`), ['line 1: 10 values instead of address,score']);
   });
 
   it('that are no lists at all are not read to their end', () => {
     const many = mistakes('x\n'.repeat(4_000_000));
-    assert.equal(many?.length, 21);
-    assert.equal(many?.at(-1), 'and at least 980 more mistakes');
+    assert.deepEqual([many?.length, many?.at(-1)], [21, 'and at least 980 more mistakes']);
   });
 
   it('that lack a digit, or have another one than their checksum says, are no addresses', () => {
     const checked = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
     assert.deepEqual(values(`${checked},1`), { [key]: 1n });
-    const texts = [
-      checked.slice(0, -1),
-      `${checked}0`,
-      '0x1',
-      checked.replace('f39F', 'f38F'),
-      bech.slice(0, -1),
-    ];
-    const found = mistakes(texts.map((text) => `${text},1`).join('\n')) ?? [];
-    assert.deepEqual(
-      found.map((text) => text.replace(/^.*not an address: /, '')),
+    for (const [text, mistake] of [
+      [checked.slice(0, -1), '39 hex digits, and an account has 40'],
+      [`${checked}0`, '41 hex digits, and an account has 40'],
+      ['0x1', '1 hex digits, and an account has 40'],
       [
-        '39 hex digits, and an account has 40',
-        '41 hex digits, and an account has 40',
-        '1 hex digits, and an account has 40',
+        checked.replace('f39F', 'f38F'),
         'its checksum is wrong: a digit, or the case of a letter, is another one',
-        'neither bech32 with the prefix init nor 0x and hex digits',
       ],
-    );
+      [bech.slice(0, -1), 'neither bech32 with the prefix init nor 0x and hex digits'],
+    ] as const)
+      assert.deepEqual(mistakes(`${text},1`), [`line 1: not an address: ${mistake}`]);
   });
 
   it('that are something else are not shown: they may be a secret', () => {
@@ -109,31 +100,25 @@ describe('a source', () => {
   const signal = new AbortController().signal;
   let folder: string;
   let answer: RequestListener;
-  const server = createServer((request, response) => answer(request, response));
+  let server: HttpServer;
   let url: string;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'weft-source-'));
     writeFileSync(join(folder, 'scores.csv'), text);
     writeFileSync(join(folder, 'latin.csv'), Buffer.from([0x80, 0xff]));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/scores.csv`;
+    server = await startHttp((request, response) => answer(request, response));
+    url = `${server.url}/scores.csv`;
   });
-  after(async () => {
+  after(() => {
     rmSync(folder, { recursive: true, force: true });
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    return server.close();
   });
 
   const rule = (fields: object): SourceRule =>
-    parsePolicy(
-      JSON.stringify({ version: 1, name: 'p', rules: [{ kind: 'source', name: 'r', ...fields }] }),
-      {
-        from: 'p',
-        account_prefix: 'init',
-        folder,
-      },
-    ).rules[0] as SourceRule;
+    policyWith([{ kind: 'source', name: 'r', ...fields }], {}, folder).rules[0] as SourceRule;
   const read = (fields: object) => readSource(rule(fields), 'init', signal);
+  const isError = (kind: new (...args: never[]) => Error, message: RegExp) => (error: unknown) =>
+    error instanceof kind && message.test(error.message);
 
   it('is read from a file beside the policy, with a proof of what was read', async () => {
     const { values, source } = await read({ file: 'scores.csv', sha256: sha256.toUpperCase() });
@@ -159,10 +144,7 @@ describe('a source', () => {
     ['that is not UTF-8', { file: 'latin.csv' }, /not UTF-8/],
   ] as const) {
     it(`${what} is refused for good`, async () => {
-      await assert.rejects(
-        read(fields),
-        (error) => error instanceof ScoringError && message.test(error.message),
-      );
+      await assert.rejects(read(fields), isError(ScoringError, message));
     });
   }
 
@@ -193,10 +175,7 @@ describe('a source', () => {
   ] as readonly (readonly [string, RequestListener, RegExp])[]) {
     it(`that ${what} may answer another time`, async () => {
       answer = listener;
-      await assert.rejects(
-        read({ url, timeout_ms: 300 }),
-        (error) => error instanceof SourceUnavailable && message.test(error.message),
-      );
+      await assert.rejects(read({ url, timeout_ms: 300 }), isError(SourceUnavailable, message));
     });
   }
 
@@ -220,10 +199,8 @@ describe('a source', () => {
     'metadata.google.internal',
   ])
     it(`at ${host} is never asked`, async () => {
-      await assert.rejects(
-        read({ url: `http://${host}/latest/meta-data` }),
-        (error) => error instanceof ScoringError && /link-local or the metadata service/.test(error.message),
-      );
+      const isRefusal = isError(ScoringError, /link-local or the metadata service/);
+      await assert.rejects(read({ url: `http://${host}/latest/meta-data` }), isRefusal);
     });
   it('at another address of IPv6 may be asked', () => {
     for (const host of ['[::1]', '[2002:102:304::1]', '[2001:db8::a9fe:a9fe]', '[64:ff9b::102:304]'])
@@ -231,24 +208,23 @@ describe('a source', () => {
   });
   it('of a name that leads to such an address is never asked', async () => {
     const refused = new Error('refused');
-    const found = (lookup: ReturnType<typeof lookupElsewhere>, name: string, all: boolean) =>
+    const lookup = lookupElsewhere(() => refused);
+    const found = (name: string, all: boolean) =>
       new Promise((resolve) => lookup(name, { all }, (error, address) => resolve(error ?? address)));
-    const own = lookupElsewhere(() => refused);
-    assert.equal(await found(own, '169.254.169.254', false), refused);
-    assert.equal(await found(own, 'fe80::1%lo', true), refused);
-    assert.equal(await found(own, '127.0.0.1', false), '127.0.0.1');
+    assert.equal(await found('169.254.169.254', false), refused);
+    assert.equal(await found('fe80::1%lo', true), refused);
+    assert.equal(await found('127.0.0.1', false), '127.0.0.1');
     answer = (_, response) => response.end(text);
     const named = url.replace('127.0.0.1', 'localhost');
     assert.equal((await read({ url: named })).values.size, 1, 'other names are looked up');
   });
   it('of a name that leads to such an address is not asked of a proxy either', async () => {
     let asked = 0;
-    const proxy = createServer((_, response) => {
+    const proxy = await startHttp((_, response) => {
       asked += 1;
       response.end(text);
     });
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    process.env['HTTP_PROXY'] = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    process.env['HTTP_PROXY'] = proxy.url;
     const { lookup } = dns.promises;
     dns.promises.lookup = (async (name: string) => {
       if (name === 'scores.test') return [{ address: '169.254.169.254', family: 4 }];
@@ -263,7 +239,7 @@ describe('a source', () => {
       delete process.env['HTTP_PROXY'];
       dns.promises.lookup = lookup;
       syncBuiltinESMExports();
-      proxy.close();
+      await proxy.close();
     }
   });
   it('over http: without a hash is said', () => {

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createEndpoints } from '../../services/common/chain/endpoints.js';
 import { watchTip } from '../../services/common/chain/tip.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { eventually } from '../support/block.js';
+import { startHttp } from '../support/http-server.js';
 
 const announce = (height: number, chain_id = 'rollup-1', padding = 0): string =>
   JSON.stringify({
@@ -34,7 +33,7 @@ async function watching(
 ): Promise<void> {
   const node: FakeNode = { tip: 5, asked: 0, heard: new Set() };
   let subscriptions = 0;
-  const server = createServer((_, response) => {
+  const { server, url, close } = await startHttp((_, response) => {
     node.asked += 1;
     const sync_info = { latest_block_height: String(node.tip), earliest_block_height: '1' };
     response.end(JSON.stringify({ result: { sync_info, node_info: { network: 'rollup-1' } } }));
@@ -47,13 +46,10 @@ async function watching(
       onSubscribed(node, socket, subscriptions, String(text));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const stop = new AbortController();
   const log = createLog('silent');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const rpc = createEndpoints('rpc', [url], {
-    ...{ log, metrics: createMetrics(), timeout_ms: 5_000, connections: 2 },
-  });
+  const options = { log, metrics: createMetrics(), timeout_ms: 5_000, connections: 2 };
+  const rpc = createEndpoints('rpc', [url], options);
   const tip = watchTip({
     ...{ rpc, log, signal: stop.signal, poll_ms, chain_id: 'rollup-1' },
     onStatus: ({ latest_height }) => node.heard.add(latest_height),
@@ -65,8 +61,7 @@ async function watching(
     await tip;
     await rpc.close();
     for (const socket of sockets.clients) socket.terminate();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await close();
   }
 }
 
@@ -108,14 +103,11 @@ describe('announcements of blocks by the node', () => {
       async (node) => {
         const becomes = async (tip: number): Promise<void> => {
           node.tip = tip;
-          await eventually(
-            async () => {
-              send(announce(tip));
-              return node.heard.has(tip);
-            },
-            `height ${tip}`,
-            5_000,
-          );
+          const isHeard = (): boolean => {
+            send(announce(tip));
+            return node.heard.has(tip);
+          };
+          await eventually(isHeard, `height ${tip}`, 5_000);
         };
         await becomes(6);
         const before = node.asked;

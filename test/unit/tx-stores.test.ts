@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createEndpoints, type Endpoints } from '../../services/common/chain/endpoints.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { askEarlierFirst, resolveStoresFrom } from '../../services/tx/ingest/stores.js';
+import { type HttpServer, startHttp } from '../support/http-server.js';
 
 const key = (digit: string): string => digit.repeat(64);
 
@@ -18,12 +17,12 @@ const resource = (owner: string): string =>
   });
 
 describe('owners of stores that are older than the index', () => {
-  let server: Server;
+  let server: HttpServer;
   let rest: Endpoints;
   const asked: string[] = [];
   let dropped = 0;
-  before((done) => {
-    server = createServer((request, response) => {
+  before(async () => {
+    server = await startHttp((request, response) => {
       const store = /accounts\/0x([0-9a-f]+)\//.exec(request.url ?? '')?.[1] ?? '';
       asked.push(store);
       assert.ok(request.url?.endsWith('struct_tag=0x1%3A%3Aobject%3A%3AObjectCore'));
@@ -32,27 +31,18 @@ describe('owners of stores that are older than the index', () => {
       else if (store === key('c') && dropped++ < 9) request.socket.destroy();
       else if (store === key('c')) response.end(resource(`0x${key('f')}`));
       else response.writeHead(500).end('{"code":2, "message":"failed to get resource", "details":[]}');
-    }).listen(0, '127.0.0.1', () => {
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      rest = createEndpoints('rest', [url], {
-        log: createLog('silent'),
-        metrics: createMetrics(),
-        timeout_ms: 1_000,
-        connections: 4,
-      });
-      done();
     });
+    const options = { log: createLog('silent'), metrics: createMetrics(), timeout_ms: 1_000, connections: 4 };
+    rest = createEndpoints('rest', [server.url], options);
   });
   after(async () => {
     await rest.close();
-    server.close();
+    await server.close();
   });
 
   it('are what the node says, asked again until it answers; unknown where it has no such object', async () => {
-    const owners = await resolveStoresFrom(
-      rest,
-      new AbortController().signal,
-    )([key('a'), key('b'), key('c'), key('d')]);
+    const resolve = resolveStoresFrom(rest, new AbortController().signal);
+    const owners = await resolve(['a', 'b', 'c', 'd'].map(key));
     assert.deepEqual(Object.fromEntries([...owners].sort()), {
       [key('a')]: '63ba4467782e48e160747fe9f72a237ce47d3f8e',
       [key('b')]: '1'.padStart(40, '0'),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { createValidators } from '../../services/block/validators.js';
-import type { Endpoints } from '../../services/common/chain/endpoints.js';
 import type { Validator } from '../../services/common/chain/rest.js';
 import { createLog } from '../../services/common/log.js';
+import { fakeEndpoints } from '../support/fake-endpoints.js';
 
 const key = Buffer.alloc(32, 7);
 const address = createHash('sha256').update(key).digest('hex').slice(0, 40).toUpperCase();
@@ -14,18 +14,13 @@ function world() {
   const written: Validator[] = [];
   const node = { moniker: 'first', asked: 0, isUp: true };
   const clock = { now: minutes(1_000) };
-  const rest = {
-    ask: async (_: unknown, read: (status: number, body: string) => unknown) => {
-      node.asked += 1;
-      if (!node.isUp) throw new Error('down');
-      const validator = {
-        moniker: node.moniker,
-        operator_address: 'initvaloper1x',
-        consensus_pubkey: { key: key.toString('base64') },
-      };
-      return read(200, JSON.stringify({ validators: [validator] }));
-    },
-  } as unknown as Endpoints;
+  const rest = fakeEndpoints('rest', () => {
+    node.asked += 1;
+    if (!node.isUp) throw new Error('down');
+    const consensus_pubkey = { key: key.toString('base64') };
+    const validator = { moniker: node.moniker, operator_address: 'initvaloper1x', consensus_pubkey };
+    return [200, { validators: [validator] }];
+  });
   const store = {
     validators: async () => [...new Map(written.map((each) => [each.consensus_address, each])).values()],
     writeValidators: async (validators: readonly Validator[]) => {
