@@ -57,8 +57,7 @@ for (const name of chosen('evm', 'wasm-hostile')) {
   describe(`everything that is true of the ${name} recording`, () => {
     const facts = readFacts(name);
     let stack: Stack;
-    before(async function start() {
-      this.timeout(60_000);
+    before(async () => {
       stack = await recordedStack(name);
     });
 
@@ -211,7 +210,7 @@ for (const name of chosen('evm', 'wasm-hostile')) {
           assert.equal(pages[0]?.pagination.total, String(expected.length));
         }
       }
-    }).timeout(60_000);
+    });
 
     it('counts an offset from the end that the order begins with', async () => {
       const all = newestFirst(facts.txs);
@@ -240,7 +239,7 @@ for (const name of chosen('evm', 'wasm-hostile')) {
             assert.deepEqual(itemsOf([page], 'holders'), holders.slice(offset, offset + 2));
           }
         }
-      }).timeout(60_000);
+      });
 
       it('finds a denom however it is written', async () => {
         const coin = 'e7f1725E7734CE288F8367e1Bb143E90bb3F0512';

@@ -55,8 +55,7 @@ for (const name of chosen('evm')) {
   describe(`every NFT of the ${name} recording`, () => {
     const { facts, collections, tokens, burnt, pretenders } = readNftTruth(name);
     let stack: Stack;
-    before(async function start() {
-      this.timeout(60_000);
+    before(async () => {
       stack = await recordedStack(name);
     });
 
@@ -204,7 +203,7 @@ for (const name of chosen('evm')) {
           );
         }
       }
-    }).timeout(60_000);
+    });
 
     it('the collections of every account', async () => {
       for (const owner of owners) {
@@ -239,7 +238,7 @@ for (const name of chosen('evm')) {
           assert.deepEqual(untimed(both.tokens), [shownToken(token)]);
         }
       }
-    }).timeout(60_000);
+    });
 
     it('the txs of every token, and of those that were burnt', async () => {
       for (const { addr, token_id, txs } of sampled(
@@ -270,6 +269,6 @@ for (const name of chosen('evm')) {
         const { txs } = await stack.get<TxList>(`${nft}/txs/${addr}/${id}`);
         assert.ok(txs.length >= 1, `${addr}/${token_id}`);
       }
-    }).timeout(60_000);
+    });
   });
 }

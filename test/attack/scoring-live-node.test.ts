@@ -14,8 +14,7 @@ import { createLiveNode, type LiveNode } from '../support/attack/live-node.js';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
 import { type Client, clientOf, deployKind, recordingHooks, scoresOf } from '../support/score-contract.js';
 
-describe('a live EVM node of this family', function () {
-  this.timeout(60_000);
+describe('a live EVM node of this family', () => {
   let anvil: Anvil;
   let proxy: RpcProxy;
   let node: LiveNode;

@@ -151,7 +151,7 @@ describe('the block service and its chain', () => {
     node.faults({ websocket });
     await eventually(() => block.service.head.last?.height === 118, 'the new chain', 30_000);
     assert.equal((await block.metrics.rollbacks.get()).values[0]?.value, 1);
-  }).timeout(60_000);
+  });
 
   it('unwinds to right below what the node still has when that is where the chains parted', async () => {
     const websocket = 'refused';
@@ -162,7 +162,7 @@ describe('the block service and its chain', () => {
     node.fork(101, { tip: 118 });
     await eventually(() => block.service.head.last?.height === 118, 'the new chain', 30_000);
     assert.equal(block.service.head.first, 1, 'what is common stays');
-  }).timeout(60_000);
+  });
 
   it('appends what another process writes, so that answers about the past stay settled', async () => {
     const node = await startNode({ recording: 'evm', tip: 20 });
@@ -216,5 +216,5 @@ describe('the block service and its chain', () => {
       })
     ).blocks;
     assert.notEqual(renewed?.hash, before);
-  }).timeout(60_000);
+  });
 });

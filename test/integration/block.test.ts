@@ -146,7 +146,7 @@ describe('block service', () => {
     assert.deepEqual(contentOf(is).slice(0, 155), contentOf(should).slice(0, 155));
     const errors = await block.metrics.nodeErrors.get();
     assert.ok(errors.values.reduce((sum, { value }) => sum + value, 0) > 20, 'the faults were felt');
-  }).timeout(60_000);
+  });
 
   it('decodes a tx from its bytes when REST never gives it', async () => {
     const node = await startNode({ recording: 'wasm', faults: { missing_txs: [{ height: 102, index: 3 }] } });

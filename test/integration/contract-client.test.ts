@@ -25,8 +25,7 @@ const failed = (kind: string, words: RegExp) => (error: unknown) => {
   return true;
 };
 
-describe('the client of a scoring contract', function () {
-  this.timeout(60_000);
+describe('the client of a scoring contract', () => {
   let anvil: Anvil;
   let key: string;
 

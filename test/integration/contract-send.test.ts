@@ -35,8 +35,7 @@ const failed = (kind: string, words: RegExp) => (error: unknown) => {
 const kindsOf = (told: readonly string[], words = 2): string[] =>
   told.map((one) => one.split(' ').slice(0, words).join(' '));
 
-describe('sending scores', function () {
-  this.timeout(60_000);
+describe('sending scores', () => {
   let anvil: Anvil;
   let proxy: RpcProxy;
   let options: ClientOptions;
@@ -578,8 +577,7 @@ describe('sending scores', function () {
   });
 });
 
-describe('sending scores where gas costs something', function () {
-  this.timeout(60_000);
+describe('sending scores where gas costs something', () => {
   let anvil: Anvil;
   let proxy: RpcProxy;
   let options: ClientOptions;

@@ -41,8 +41,7 @@ async function startRest(routes: Record<string, unknown>): Promise<{ url: string
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }
 
-describe('weft deploy-contract', function () {
-  this.timeout(60_000);
+describe('weft deploy-contract', () => {
   let anvil: Anvil;
   let l1: SimulatedL1;
   let proxy: RpcProxy;
@@ -310,9 +309,7 @@ describe('weft deploy-contract', function () {
   });
 });
 
-describe('weft deploy-contract where gas costs something', function () {
-  this.timeout(60_000);
-
+describe('weft deploy-contract where gas costs something', () => {
   it('says how much is missing, and deploys once it is there', async function () {
     const anvil = await anvilOrSkip(this, { is_gas_free: false });
     const folder = mkdtempSync(join(tmpdir(), 'weft-deploy-'));

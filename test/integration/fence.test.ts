@@ -17,8 +17,7 @@ const lease_ms = 1_000;
 const never = new AbortController().signal;
 const options = { name: 'test' };
 
-describe('the fence of writers', function () {
-  this.timeout(60_000);
+describe('the fence of writers', () => {
   let embedded: Database;
   let server: ClickHouseServer;
   /** Connections of their own, as processes have them. */

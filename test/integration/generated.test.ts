@@ -119,7 +119,7 @@ function exactly(start: (node: ReplayNode) => Promise<Served>): void {
         assert.equal(pages[0]?.pagination.total, String(expected.length));
       }
     }
-  }).timeout(60_000);
+  });
 
   it('gives the holders of every token as the node has them, and every balance at any height', async () => {
     const node_answers = (token: string, account: string, height: number): string => {
@@ -155,7 +155,7 @@ function exactly(start: (node: ReplayNode) => Promise<Served>): void {
         assert.equal(amount, node_answers(token, account, height), `${token} ${account} at ${height}`);
       }
     }
-  }).timeout(60_000);
+  });
 
   it('gives the txs of every message type', async () => {
     for (const type of new Set(truth.flatMap((tx) => tx.msgs))) {

@@ -113,9 +113,7 @@ async function openWorld(database: Database) {
   };
 }
 
-describe('uris that contracts ask to be read again', function () {
-  this.timeout(60_000);
-
+describe('uris that contracts ask to be read again', () => {
   it('of many ranges at once: each token is asked about once, and then not before the pause is over', async () => {
     const world = await openWorld(await testDatabase());
     await world.store.writeBlocks([blockOf(1, mints)]);

@@ -34,8 +34,7 @@ rules:
     weight: 10
 `;
 
-describe('weft onboard', function () {
-  this.timeout(60_000);
+describe('weft onboard', () => {
   let anvil: Anvil;
   let l1: SimulatedL1;
   let node: Server;

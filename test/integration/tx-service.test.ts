@@ -18,8 +18,7 @@ import { type BlockSource, startBlockSource } from '../support/tx-block-source.j
 
 const page = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
 
-describe('the tx service', function () {
-  this.timeout(60_000);
+describe('the tx service', () => {
   const closing: (() => unknown)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();

@@ -68,8 +68,7 @@ const mounts = [
   { name: 'cache', mountPath: '/mnt/cache' },
 ];
 
-describe('pods of Jobs with all that may be told of them', function () {
-  this.timeout(120_000);
+describe('pods of Jobs with all that may be told of them', () => {
   let space: TestNamespace;
   let tables: ClickHouseServer;
   let operator: OperatorProcess | undefined;

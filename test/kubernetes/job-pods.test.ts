@@ -23,8 +23,7 @@ interface CronJob {
   readonly spec: { readonly jobTemplate: { readonly spec: { readonly template: Template } } };
 }
 
-describe('pods of Jobs as the operator was told', function () {
-  this.timeout(120_000);
+describe('pods of Jobs as the operator was told', () => {
   let space: TestNamespace;
   let tables: ClickHouseServer;
   let operator: OperatorProcess | undefined;

@@ -21,8 +21,7 @@ interface CronJob {
   readonly spec: { readonly suspend: boolean; readonly schedule: string };
 }
 
-describe('several operators, and faults around them', function () {
-  this.timeout(120_000);
+describe('several operators, and faults around them', () => {
   let space: TestNamespace;
   let tables: ClickHouseServer;
   const started: OperatorProcess[] = [];

@@ -30,8 +30,7 @@ interface CronJob {
 
 const rbac = 'rbac.authorization.k8s.io';
 
-describe('an operator of several namespaces', function () {
-  this.timeout(120_000);
+describe('an operator of several namespaces', () => {
   let home: TestNamespace;
   let far: TestNamespace;
   let other: TestNamespace;

@@ -50,8 +50,7 @@ interface PodSpec {
   }[];
 }
 
-describe('the operator makes of a program what it shall be', function () {
-  this.timeout(90_000);
+describe('the operator makes of a program what it shall be', () => {
   let space: TestNamespace;
   let tables: ClickHouseServer;
   let operator: OperatorProcess;

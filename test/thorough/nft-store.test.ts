@@ -23,8 +23,7 @@ import { wholeIt } from '../support/sample.js';
 
 const firstPage = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
 
-describe('the tables of the nft service', function () {
-  this.timeout(240_000);
+describe('the tables of the nft service', () => {
   let database: Database;
   before(async () => {
     database = await testDatabase();

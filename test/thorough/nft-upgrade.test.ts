@@ -56,8 +56,7 @@ async function makeEarlier(database: Database, from: string, to: string): Promis
   );
 }
 
-describe('tables of NFTs of an earlier version', function () {
-  this.timeout(240_000);
+describe('tables of NFTs of an earlier version', () => {
   let database: Database;
   let first: string;
   const blocks: NftBlock[] = [];

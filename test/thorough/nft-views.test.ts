@@ -74,8 +74,7 @@ interface HistoryOptions {
   readonly onStep?: (step: number, tables: NftTables, blocks: readonly NftBlock[]) => Promise<void>;
 }
 
-describe('views of NFTs', function () {
-  this.timeout(240_000);
+describe('views of NFTs', () => {
   let database: Database;
   before(async () => {
     database = await testDatabase();

@@ -11,8 +11,7 @@ import { type Stack, startStack } from '../support/stack.js';
 
 const options = { name: 'test.damage' };
 
-describe('rebuilding the tables of the nft service', function () {
-  this.timeout(120_000);
+describe('rebuilding the tables of the nft service', () => {
   const closing: (() => unknown)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();

@@ -16,8 +16,7 @@ import { startTestService, type TestService } from '../support/richlist-service.
 
 const options = { name: 'test.damage' };
 
-describe('rebuilding the tables of the richlist service', function () {
-  this.timeout(90_000);
+describe('rebuilding the tables of the richlist service', () => {
   const closing: (() => unknown)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();

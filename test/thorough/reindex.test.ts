@@ -13,8 +13,7 @@ import { type Stack, startStack } from '../support/stack.js';
 
 const options = { name: 'test.damage' };
 
-describe('rebuilding the tables of the tx service', function () {
-  this.timeout(240_000);
+describe('rebuilding the tables of the tx service', () => {
   const closing: (() => unknown)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();

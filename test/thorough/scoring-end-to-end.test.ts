@@ -35,8 +35,7 @@ rules:
   - {kind: source, name: quest, file: quest.csv, duplicates: refuse}
 `;
 
-describe('weft score as a process of its own', function () {
-  this.timeout(180_000);
+describe('weft score as a process of its own', () => {
   const folder = mkdtempSync(join(tmpdir(), 'weft-score-'));
   let node: ReplayNode;
   let indexers: Indexers;

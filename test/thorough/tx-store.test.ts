@@ -11,8 +11,7 @@ import { type ModelBlock, randomChain, traceOf } from '../support/tx-model.js';
 import { migrateTx, openTx, type TxTables } from '../support/tx-tables.js';
 import { checkViews } from '../support/views.js';
 
-describe('the tables of the tx service', function () {
-  this.timeout(180_000);
+describe('the tables of the tx service', () => {
   let database: Database;
   before(async () => {
     database = await testDatabase();

@@ -16,8 +16,7 @@ type Row = Record<string, unknown>;
 /** Nothing from memory: what the tables say is compared. */
 const uncached = { CACHE_MB: '0', BODY_CACHE_MB: '0' };
 
-describe('weft verify', function () {
-  this.timeout(180_000);
+describe('weft verify', () => {
   const closing: (() => unknown)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
