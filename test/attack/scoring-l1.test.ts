@@ -44,7 +44,7 @@ for (const kind of ['drip', 'flood'] as const)
     });
     after(async () => {
       clearInterval(clock);
-      await Promise.all([endless.stop(), ...good.map((one) => one.close())]);
+      await Promise.all([endless.close(), ...good.map((one) => one.close())]);
     });
 
     const open = (urls: readonly string[], agreeing: number): L1Client => {

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Wallet } from 'ethers';
 import { readBody } from '../../services/common/http-body.js';
 import { sleep } from '../../services/common/lifecycle.js';
@@ -10,6 +8,7 @@ import { hide } from '../../services/scoring-operator/contract/secret.js';
 import { signerOfKey } from '../../services/scoring-operator/contract/signer.js';
 import type { Anvil } from '../../tools/dev/anvil.js';
 import { anvilOrSkip } from '../support/anvil.js';
+import { serveHttp } from '../support/http-server.js';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
 import {
   addressOf,
@@ -535,15 +534,13 @@ describe('sending scores', () => {
           ...dear,
         });
       const signer = signerOfKey(hide(options.private_key));
-      const own = createServer(async (request, response) => {
+      const own = await serveHttp(async (request, response) => {
         const { method, params } = JSON.parse(String(await readBody(request, 1_000_000)));
         const result = method === 'eth_accounts' ? [account] : await signed(params[0]);
         response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }));
       });
-      await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve));
       try {
-        const url = `http://127.0.0.1:${(own.address() as AddressInfo).port}`;
-        const remote = await createRemoteSigner(url, signer.address);
+        const remote = await createRemoteSigner(own.url, signer.address);
         const config = { max_gas_price: 10n ** 12n, max_fee: 10n ** 16n };
         const { sender } = clientOf(anvil.url, address, { ...options, signer: remote, config });
         const before = await countTxs();
@@ -562,8 +559,7 @@ describe('sending scores', () => {
         await sender.sendScores(5n, scoresOf(1), recordingHooks());
         assert.equal(await countTxs(), before + 1);
       } finally {
-        own.closeAllConnections();
-        await new Promise((resolve) => own.close(resolve));
+        await own.close();
       }
     });
 
