@@ -6,6 +6,7 @@ import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { startHostileNode } from '../support/attack/hostile-node.js';
 import { eventually, startTestBlock, type TestBlock } from '../support/block.js';
 import { uniquePrefix } from '../support/database.js';
+import { endsAfterEach } from '../support/ends.js';
 
 /** A port that nobody listens on. */
 async function freePort(): Promise<number> {
@@ -17,21 +18,15 @@ async function freePort(): Promise<number> {
 }
 
 describe('the block service and its chain', () => {
-  const stops: (() => Promise<void>)[] = [];
+  const endLater = endsAfterEach();
   const startNode = async (...args: Parameters<typeof startReplayNode>): Promise<ReplayNode> => {
     const node = await startReplayNode(...args);
-    stops.push(() => node.close());
+    endLater(() => node.close());
     return node;
   };
   const start = async (...args: Parameters<typeof startTestBlock>): Promise<TestBlock> => {
     const block = await startTestBlock(...args);
-    let stopped: Promise<void> | undefined;
-    const stop = (): Promise<void> => {
-      stopped ??= block.stop();
-      return stopped;
-    };
-    stops.push(stop);
-    return { ...block, stop };
+    return { ...block, stop: endLater(() => block.stop()) };
   };
   const chainOf = async (block: TestBlock): Promise<string> =>
     (await callRpc(block.client.getStatus.bind(block.client), {})).chain_id;
@@ -40,9 +35,6 @@ describe('the block service and its chain', () => {
     assert.equal(ready, reason === '');
     return reason;
   };
-  afterEach(async () => {
-    for (const stop of stops.splice(0).reverse()) await stop();
-  });
 
   it('leaves no trace of a CHAIN_ID that the node does not confirm, and says what is wrong', async () => {
     const node = await startNode({ recording: 'evm', tip: 10 });
