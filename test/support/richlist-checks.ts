@@ -2,19 +2,11 @@ import assert from 'node:assert/strict';
 import type { PageRequest } from '../../services/common/gen/indexer/common/v1/common.js';
 import type { Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { balanceAt, changesBetween, holdersAt, momentOf } from '../../services/richlist/read/history.js';
-import { type HolderPage, listHolders } from '../../services/richlist/read/holders.js';
+import { listHolders } from '../../services/richlist/read/holders.js';
 import type { Reader } from '../../services/richlist/read/reader.js';
+import { checkPages } from './lists.js';
 import type { Random } from './random.js';
 import { holdersOf, ledgerKey, type ModelIndex, modelAccounts } from './richlist-model.js';
-
-const request = (more: Partial<PageRequest>): PageRequest => ({
-  key: '',
-  offset: 0,
-  limit: 1000,
-  count_total: true,
-  reverse: true,
-  ...more,
-});
 
 /** Walks a list forward to its end and back, and fails unless it is as expected. */
 export async function checkList(
@@ -23,39 +15,15 @@ export async function checkList(
   expected: readonly Holder[],
   random: Random,
 ): Promise<void> {
-  for (const reverse of [true, false]) {
-    const wanted = reverse ? [...expected] : [...expected].reverse();
-    const limit = 2 + random.integer(5);
-    const read = (more: Partial<PageRequest>): Promise<HolderPage> =>
-      listHolders(reader, token, request({ limit, reverse, ...more }), {});
-    const pages: HolderPage[] = [];
-    for (let key = ''; pages.length === 0 || key !== ''; key = pages.at(-1)?.pagination.next_key ?? '') {
-      pages.push(await read({ key }));
-      assert.ok(pages.length <= wanted.length + 1, 'the walk does not end');
-    }
-    assert.deepEqual(
-      pages.flatMap((page) => page.holders),
-      wanted,
-    );
-    assert.equal(pages.length, Math.max(1, Math.ceil(wanted.length / limit)));
-    for (const page of pages) assert.equal(page.pagination.total, String(wanted.length));
-    const back: Holder[][] = [];
-    for (let key = pages.at(-1)?.pagination.previous_key ?? ''; key !== ''; ) {
-      const page = await read({ key });
-      back.unshift(page.holders);
-      key = page.pagination.previous_key;
-    }
-    assert.deepEqual(
-      back,
-      pages.slice(0, -1).map((page) => page.holders),
-    );
-    const offset = random.integer(wanted.length + 2);
-    const page = await read({ offset, count_total: false });
-    assert.deepEqual(page.holders, wanted.slice(offset, offset + limit));
-    assert.equal(page.pagination.total, '0');
-    assert.equal(page.pagination.next_key !== '', offset + limit < wanted.length);
-    assert.equal(page.pagination.previous_key !== '', offset > 0 && wanted.length > 0);
-  }
+  const list = {
+    name: token,
+    items: expected.toReversed(),
+    async read(request: PageRequest) {
+      const { holders, pagination } = await listHolders(reader, token, request, {});
+      return { items: holders, pagination };
+    },
+  };
+  await checkPages(list, 2 + random.integer(5), [random.integer(expected.length + 2)]);
 }
 
 /** Compares balances and holders at a height, and the changes up to it, with the model's. */

@@ -10,13 +10,8 @@ import { listTokensByAccount, listTokensByCollection } from '../../services/nft/
 import { tokenIdOf } from '../../services/nft/token-key.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { grow } from '../support/grow.js';
-import {
-  checkListPages,
-  checkPast,
-  checkTokenTxs,
-  checkWholeList,
-  everyNftList,
-} from '../support/nft-lists.js';
+import { checkPages, checkWhole } from '../support/lists.js';
+import { checkPast, checkTokenTxs, everyNftList } from '../support/nft-lists.js';
 import { modelOf, nameless, owners, randomNfts } from '../support/nft-model.js';
 import { migrateNft, type NftTables, openNft } from '../support/nft-tables.js';
 import { wholeIt } from '../support/sample.js';
@@ -48,7 +43,7 @@ describe('the tables of the nft service', () => {
       // The longest of every kind, and one in eight of the others.
       for (const [index, list] of lists.entries())
         if (list.items.length > 20 || index % 8 === 0)
-          await checkListPages(list, [3, 7, 11, 40][index % 4] as number);
+          await checkPages(list, [3, 7, 11, 40][index % 4] as number);
       await checkTokenTxs(tables, state);
       for (const height of [1, 20, 55]) await checkPast(tables, blocks, height);
     },
@@ -65,7 +60,7 @@ describe('the tables of the nft service', () => {
     const state = modelOf(blocks);
     // Nobody has a name yet.
     const none = everyNftList(tables, { tokens: new Map(), births: new Map() });
-    for (const list of none.filter((_, index) => index % 9 === 0)) await checkWholeList(list);
+    for (const list of none.filter((_, index) => index % 9 === 0)) await checkWhole(list);
     await tables.learn();
     const owner = owners[0] as string;
     const ofAccount = async (): Promise<string> => {

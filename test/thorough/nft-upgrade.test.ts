@@ -9,7 +9,8 @@ import { countJobs } from '../../services/nft/enrich/queue.js';
 import { nftViews } from '../../services/nft/store/views.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { grow } from '../support/grow.js';
-import { checkPast, checkTokenTxs, checkWholeList, everyNftList } from '../support/nft-lists.js';
+import { checkWhole } from '../support/lists.js';
+import { checkPast, checkTokenTxs, everyNftList } from '../support/nft-lists.js';
 import { modelOf, randomNfts } from '../support/nft-model.js';
 import { migrateNft, modelSource, type NftTables, openNft } from '../support/nft-tables.js';
 import { viewDifferences } from '../support/views.js';
@@ -152,7 +153,7 @@ describe('tables of NFTs of an earlier version', () => {
     for (const list of lists)
       assert.equal((await list.read(all)).pagination.total, String(list.items.length), list.name);
     await tables.learn();
-    for (const list of lists.filter(({ name }) => name === 'collections')) await checkWholeList(list);
+    for (const list of lists.filter(({ name }) => name === 'collections')) await checkWhole(list);
     await checkAll(tables, own);
   });
 
