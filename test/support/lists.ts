@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import type { PageRequest, PageResponse } from '../../services/common/gen/indexer/common/v1/common.js';
 
 /** A page of any list. */
-export interface ListPage<T> {
-  readonly items: readonly T[];
+export interface ListPage {
+  readonly items: readonly unknown[];
   readonly pagination: PageResponse;
 }
 
 /** A list as it is asked for, and what it must hold, in ascending order. */
-export interface ExpectedList<T = unknown> {
+export interface ExpectedList {
   readonly name: string;
-  readonly items: readonly T[];
-  read(request: PageRequest): Promise<ListPage<T>>;
+  readonly items: readonly unknown[];
+  read(request: PageRequest): Promise<ListPage>;
 }
 
 /** All of a list, newest first, unless told otherwise. */
@@ -20,10 +20,10 @@ export const pageOf = (request: Partial<PageRequest> = {}): PageRequest => ({
   ...request,
 });
 
-const itemsOf = <T>({ items }: ListPage<T>): readonly T[] => items;
+const itemsOf = ({ items }: ListPage): readonly unknown[] => items;
 
 /** Reads a list whole, in both orders. */
-export async function checkWhole<T>(list: ExpectedList<T>): Promise<void> {
+export async function checkWhole(list: ExpectedList): Promise<void> {
   for (const reverse of [true, false]) {
     const about = `${list.name}, reverse ${reverse}`;
     const { items, pagination } = await list.read(pageOf({ reverse }));
@@ -33,41 +33,43 @@ export async function checkWhole<T>(list: ExpectedList<T>): Promise<void> {
   }
 }
 
-/**
- * Walks a list forward and back by keys in both orders, and looks at offsets.
- *
- * @param offsets default: around the ends of the list and of its first page.
- */
-export async function checkPages<T>(
-  list: ExpectedList<T>,
+/** Walks a list forward and back by keys in one order; the pages, forward. */
+export async function checkWalk(list: ExpectedList, limit: number, reverse: boolean): Promise<ListPage[]> {
+  const about = `${list.name}, limit ${limit}, reverse ${reverse}`;
+  const total = list.items.length;
+  const walk = async (from: ListPage, direction: 'next_key' | 'previous_key') => {
+    const pages = [from];
+    for (let key = from.pagination[direction]; key !== ''; key = pages.at(-1)!.pagination[direction]) {
+      // A key says where a page begins: no offset counts beside it.
+      pages.push(await list.read(pageOf({ limit, reverse, key, offset: 7 })));
+      assert.ok(pages.length <= total + 1, `${about}: the walk ends`);
+    }
+    return pages;
+  };
+  const forward = await walk(await list.read(pageOf({ limit, reverse })), 'next_key');
+  const expected = reverse ? list.items.toReversed() : list.items;
+  assert.deepEqual(forward.flatMap(itemsOf), expected, `${about}, forward`);
+  assert.equal(forward.length, Math.max(1, Math.ceil(total / limit)), `${about}: pages`);
+  for (const { pagination } of forward) assert.equal(pagination.total, String(total), `${about}: totals`);
+  assert.equal(forward[0]!.pagination.previous_key, '', `${about}: nothing before the first page`);
+  const back = await walk(forward.at(-1)!, 'previous_key');
+  assert.deepEqual(back.reverse().map(itemsOf), forward.map(itemsOf), `${about}, back`);
+  return forward;
+}
+
+/** Walks a list in both orders, and looks at offsets. @param offsets default: around the ends of it and of a page. */
+export async function checkPages(
+  list: ExpectedList,
   limit: number,
   offsets: readonly number[] = [0, 1, limit, list.items.length - 1, list.items.length, list.items.length + 5],
 ): Promise<void> {
   const total = list.items.length;
   for (const reverse of [true, false]) {
+    await checkWalk(list, limit, reverse);
     const expected = reverse ? list.items.toReversed() : list.items;
-    const about = `${list.name}, limit ${limit}, reverse ${reverse}`;
     const read = (request: Partial<PageRequest>) => list.read(pageOf({ limit, reverse, ...request }));
-    /** The pages after one, as its keys of a direction lead to them. */
-    const walk = async (from: ListPage<T>, direction: 'next_key' | 'previous_key') => {
-      const pages = [from];
-      for (let key = from.pagination[direction]; key !== ''; key = pages.at(-1)!.pagination[direction]) {
-        // A key says where a page begins: no offset counts beside it.
-        pages.push(await read({ key, offset: 7 }));
-        assert.ok(pages.length <= total + 1, `${about}: the walk ends`);
-      }
-      return pages;
-    };
-    const forward = await walk(await read({}), 'next_key');
-    assert.deepEqual(forward.flatMap(itemsOf), expected, `${about}, forward`);
-    assert.equal(forward.length, Math.max(1, Math.ceil(total / limit)), `${about}: pages`);
-    for (const { pagination } of forward) assert.equal(pagination.total, String(total), `${about}: totals`);
-    assert.equal(forward[0]!.pagination.previous_key, '', `${about}: nothing before the first page`);
-    const back = await walk(forward.at(-1)!, 'previous_key');
-    assert.deepEqual(back.reverse().map(itemsOf), forward.map(itemsOf), `${about}, back`);
-
     for (const offset of new Set(offsets.filter((one) => one >= 0))) {
-      const at = `${about}, offset ${offset}`;
+      const at = `${list.name}, limit ${limit}, reverse ${reverse}, offset ${offset}`;
       const { items, pagination } = await read({ offset, count_total: offset > total });
       assert.deepEqual(items, expected.slice(offset, offset + limit), at);
       assert.equal(pagination.total, offset > total ? String(total) : '0', `${at}: total`);

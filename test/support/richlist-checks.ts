@@ -19,7 +19,9 @@ export async function checkList(
     name: token,
     items: expected.toReversed(),
     async read(request: PageRequest) {
-      const { holders, pagination } = await listHolders(reader, token, request, {});
+      // As the gateway asks: beside a key there is no offset.
+      const offset = request.key === '' ? request.offset : 0;
+      const { holders, pagination } = await listHolders(reader, token, { ...request, offset }, {});
       return { items: holders, pagination };
     },
   };

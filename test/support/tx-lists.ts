@@ -27,12 +27,12 @@ export function everyList(
   reader: Reader,
   blocks: readonly ModelBlock[],
   internal_height: number,
-): ExpectedList<string>[] {
+): ExpectedList[] {
   const { txs, evm_txs, frames } = listsOf(blocks, internal_height);
   const items = { tx: txs, evm_tx: evm_txs, internal_tx: frames };
   const hasAny = (wanted: readonly string[]) => (tx: { msgs: readonly string[] }) =>
     tx.msgs.some((msg) => wanted.includes(msg));
-  const lists: ExpectedList<string>[] = [];
+  const lists: ExpectedList[] = [];
   const add = (
     name: string,
     some: readonly { body: string }[],
