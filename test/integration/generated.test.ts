@@ -72,7 +72,7 @@ function exactly(start: (node: ReplayNode) => Promise<Served>): void {
     truth.push(...describeGenerated(chain, height).map((tx) => ({ ...tx, height })));
   }
   /** Walks a list of txs. @param items what it must hold, oldest first */
-  const expectTxs = (path: string, items: readonly TxTruth[], limit: number): Promise<unknown> => {
+  const expectTxs = (path: string, items: readonly TxTruth[], limit: number): Promise<void> => {
     const list = { path, member: 'txs', items: items.map(({ hash }) => hash), shown: (tx: Tx) => tx.txhash };
     return checkWalk(listAt(stack, list), limit, true);
   };

@@ -33,8 +33,8 @@ export async function checkWhole(list: ExpectedList): Promise<void> {
   }
 }
 
-/** Walks a list forward and back by keys in one order; the pages, forward. */
-export async function checkWalk(list: ExpectedList, limit: number, reverse: boolean): Promise<ListPage[]> {
+/** Walks a list forward and back by keys in one order. */
+export async function checkWalk(list: ExpectedList, limit: number, reverse: boolean): Promise<void> {
   const about = `${list.name}, limit ${limit}, reverse ${reverse}`;
   const total = list.items.length;
   const walk = async (from: ListPage, direction: 'next_key' | 'previous_key') => {
@@ -54,35 +54,41 @@ export async function checkWalk(list: ExpectedList, limit: number, reverse: bool
   assert.equal(forward[0]!.pagination.previous_key, '', `${about}: nothing before the first page`);
   const back = await walk(forward.at(-1)!, 'previous_key');
   assert.deepEqual(back.reverse().map(itemsOf), forward.map(itemsOf), `${about}, back`);
-  return forward;
 }
 
-/** Walks a list in both orders, and looks at offsets. @param offsets default: around the ends of it and of a page. */
-export async function checkPages(
+/** Looks at pages by offset, and at those that their keys lead to. */
+export async function checkOffsets(
   list: ExpectedList,
   limit: number,
-  offsets: readonly number[] = [0, 1, limit, list.items.length - 1, list.items.length, list.items.length + 5],
+  reverse: boolean,
+  offsets: readonly number[],
 ): Promise<void> {
+  const total = list.items.length;
+  const expected = reverse ? list.items.toReversed() : list.items;
+  const read = (request: Partial<PageRequest>) => list.read(pageOf({ limit, reverse, ...request }));
+  for (const offset of new Set(offsets.filter((one) => one >= 0))) {
+    const at = `${list.name}, limit ${limit}, reverse ${reverse}, offset ${offset}`;
+    const { items, pagination } = await read({ offset, count_total: offset > total });
+    assert.deepEqual(items, expected.slice(offset, offset + limit), at);
+    assert.equal(pagination.total, offset > total ? String(total) : '0', `${at}: total`);
+    assert.equal(pagination.next_key !== '', offset + limit < total, `${at}: next_key`);
+    assert.equal(pagination.previous_key !== '', offset > 0 && total > 0, `${at}: previous_key`);
+    const end = Math.min(offset, total);
+    const neighbours = [
+      [pagination.next_key, offset + limit, offset + 2 * limit],
+      [pagination.previous_key, Math.max(0, end - limit), end],
+    ] as const;
+    for (const [key, from, to] of neighbours)
+      if (key !== '')
+        assert.deepEqual((await read({ key })).items, expected.slice(from, to), `${at}, from ${from}`);
+  }
+}
+
+/** Walks a list in both orders, and looks at offsets around the ends of it and of a page. */
+export async function checkPages(list: ExpectedList, limit: number): Promise<void> {
   const total = list.items.length;
   for (const reverse of [true, false]) {
     await checkWalk(list, limit, reverse);
-    const expected = reverse ? list.items.toReversed() : list.items;
-    const read = (request: Partial<PageRequest>) => list.read(pageOf({ limit, reverse, ...request }));
-    for (const offset of new Set(offsets.filter((one) => one >= 0))) {
-      const at = `${list.name}, limit ${limit}, reverse ${reverse}, offset ${offset}`;
-      const { items, pagination } = await read({ offset, count_total: offset > total });
-      assert.deepEqual(items, expected.slice(offset, offset + limit), at);
-      assert.equal(pagination.total, offset > total ? String(total) : '0', `${at}: total`);
-      assert.equal(pagination.next_key !== '', offset + limit < total, `${at}: next_key`);
-      assert.equal(pagination.previous_key !== '', offset > 0 && total > 0, `${at}: previous_key`);
-      const end = Math.min(offset, total);
-      const neighbours = [
-        [pagination.next_key, offset + limit, offset + 2 * limit],
-        [pagination.previous_key, Math.max(0, end - limit), end],
-      ] as const;
-      for (const [key, from, to] of neighbours)
-        if (key !== '')
-          assert.deepEqual((await read({ key })).items, expected.slice(from, to), `${at}, from ${from}`);
-    }
+    await checkOffsets(list, limit, reverse, [0, 1, limit, total - 1, total, total + 5]);
   }
 }

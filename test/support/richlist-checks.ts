@@ -4,7 +4,7 @@ import type { Holder } from '../../services/common/gen/indexer/richlist/v1/richl
 import { balanceAt, changesBetween, holdersAt, momentOf } from '../../services/richlist/read/history.js';
 import { listHolders } from '../../services/richlist/read/holders.js';
 import type { Reader } from '../../services/richlist/read/reader.js';
-import { checkPages } from './lists.js';
+import { checkOffsets, checkWalk } from './lists.js';
 import type { Random } from './random.js';
 import { holdersOf, ledgerKey, type ModelIndex, modelAccounts } from './richlist-model.js';
 
@@ -25,7 +25,11 @@ export async function checkList(
       return { items: holders, pagination };
     },
   };
-  await checkPages(list, 2 + random.integer(5), [random.integer(expected.length + 2)]);
+  for (const reverse of [true, false]) {
+    const limit = 2 + random.integer(5);
+    await checkWalk(list, limit, reverse);
+    await checkOffsets(list, limit, reverse, [random.integer(expected.length + 2)]);
+  }
 }
 
 /** Compares balances and holders at a height, and the changes up to it, with the model's. */
