@@ -102,8 +102,7 @@ for (const name of chosen('evm', 'wasm')) {
 
   describe(`the clients of the ${name} recording`, () => {
     let stack: Stack;
-    before(async function start() {
-      this.timeout(60_000);
+    before(async () => {
       stack = await recordedStack(name);
     });
 
@@ -248,8 +247,7 @@ describe('clients of a chain that moves', () => {
   const from = 40;
   let node: ReplayNode;
   let stack: Stack;
-  before(async function start() {
-    this.timeout(60_000);
+  before(async () => {
     node = await startReplayNode({ recording: 'evm', tip: from });
     stack = await startStack(node);
     await stack.reaches(from);

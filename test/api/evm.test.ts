@@ -83,8 +83,7 @@ describe('the receipts and the call frames of the EVM recording', () => {
   const txs = '/indexer/tx/v1/evm-txs';
   const internal = '/indexer/tx/v1/evm-internal-txs';
   let stack: Stack;
-  before(async function start() {
-    this.timeout(60_000);
+  before(async () => {
     stack = await recordedStack('evm');
   });
 
@@ -254,8 +253,7 @@ describe('the receipts and the call frames of the EVM recording', () => {
 describe('an EVM rollup whose node has no traces', () => {
   let node: ReplayNode;
   let stack: Stack;
-  before(async function start() {
-    this.timeout(60_000);
+  before(async () => {
     node = await startReplayNode({ recording: 'evm', faults: { traces: 'unsupported' } });
     stack = await startStack(node);
     await stack.reaches(facts.height);

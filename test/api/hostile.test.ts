@@ -22,8 +22,7 @@ const fuzz = { requests: isThorough ? 2_000 : 400, time_ms: 15_000, seed: 20_261
 function subjectOf(name: RecordingName, known: KnownItems): () => Subject {
   const { height } = readFacts(name);
   let stack: Stack;
-  before(async function start() {
-    this.timeout(60_000);
+  before(async () => {
     stack = await recordedStack(name);
   });
   return () => ({ url: stack.url, height, known });

@@ -249,8 +249,7 @@ for (const recording of ['evm', 'move', 'wasm'] as const) {
     const isElsewhere = (path: string): boolean => elsewhere.some(([, pattern]) => pattern.test(path));
     const { times } = readChain(recording);
     let stack: Stack;
-    before(async function start() {
-      this.timeout(60_000);
+    before(async () => {
       stack = await recordedStack(recording);
     });
     left_out = [...left_out, ...[...recorded.keys()].filter(isElsewhere)];

@@ -35,8 +35,7 @@ for (const recording of ['evm', 'move', 'wasm'] as const) {
     const { times } = readChain(recording);
     const recorded = [...readIncumbent(recording)].filter(([path]) => path.startsWith('/indexer/nft/'));
     let stack: Stack;
-    before(async function start() {
-      this.timeout(60_000);
+    before(async () => {
       stack = await recordedStack(recording);
     });
 

@@ -104,8 +104,7 @@ for (const name of chosen('evm', 'wasm-hostile')) {
     let stack: Stack;
     let doc: Json;
     let schemas: Schemas;
-    before(async function start() {
-      this.timeout(60_000);
+    before(async () => {
       stack = await recordedStack(name);
       doc = await stack.get('/swagger/doc.json');
       schemas = schemasOf(doc);

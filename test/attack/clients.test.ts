@@ -27,8 +27,7 @@ const dearest = (n: number): string => {
   return paths[n % paths.length] as string;
 };
 
-describe('the program under attack by clients', function () {
-  this.timeout(120_000);
+describe('the program under attack by clients', () => {
   let node: ReplayNode;
   let program: Program;
   let txPort: number;

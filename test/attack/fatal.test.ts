@@ -16,8 +16,7 @@ const preload = fileURLToPath(new URL('../support/attack/fatal.js', import.meta.
 /** What a supervisor waits for, in milliseconds. */
 const bound_ms = 10_000;
 
-describe('a fatal error ends a process with the embedded engine within ten seconds, with a code that is not 0', function () {
-  this.timeout(90_000);
+describe('a fatal error ends a process with the embedded engine within ten seconds, with a code that is not 0', () => {
   const folders: string[] = [];
   const running = new Set<ChildProcess>();
   after(() => {

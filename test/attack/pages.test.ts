@@ -34,8 +34,7 @@ interface Page {
   readonly tokens?: readonly { readonly nft: { readonly token_id: string } }[];
 }
 
-describe('pages of what is large', function () {
-  this.timeout(60_000);
+describe('pages of what is large', () => {
   let stack: LargeStack;
   before(async () => {
     const sizes = Array.from({ length: count }, (_, index) =>
@@ -177,9 +176,7 @@ describe('pages of what is large', function () {
   });
 });
 
-describe('many pages of what is large, at once', function () {
-  this.timeout(120_000);
-
+describe('many pages of what is large, at once', () => {
   it('take no more memory than a few pages, and none is above 16 MiB', async () => {
     const txs = Array.from({ length: 24 }, () => mebibytes(4));
     const tokens = { count: 60, uri: mebibytes(1), name: mebibytes(1) };
@@ -209,8 +206,7 @@ describe('many pages of what is large, at once', function () {
   });
 });
 
-describe('pages over what contracts and txs have piled up', function () {
-  this.timeout(180_000);
+describe('pages over what contracts and txs have piled up', () => {
   const [tokens, versions] = [200, 150];
   let stack: LargeStack;
   let run: (sql: string) => Promise<void>;

@@ -12,8 +12,7 @@ const watched_ms = 45_000;
 /** What the replica is asked for: everything but the nonce, the height and what is sent. */
 const theirs = /^eth_(call|getTransactionReceipt|getTransactionByHash|getBlockByNumber)$/;
 
-describe('a load balancer before a replica on a fork that lacks the finalization', function () {
-  this.timeout(150_000);
+describe('a load balancer before a replica on a fork that lacks the finalization', () => {
   let net: ScoringDevnet | undefined;
   let mining: NodeJS.Timeout | undefined;
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { scoreInterface } from '../../services/scoring-operator/contract/abi.js';
 import { type ScoringDevnet, startScoringDevnet } from '../support/attack/scoring-devnet.js';
 
-describe('a JSON-RPC URL that lies to the scoring operator', function () {
-  this.timeout(150_000);
+describe('a JSON-RPC URL that lies to the scoring operator', () => {
   let net: ScoringDevnet | undefined;
 
   afterEach(async () => {

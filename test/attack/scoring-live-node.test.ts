@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { HDNodeWallet, Interface, Wallet } from 'ethers';
 import { UserError } from '../../services/common/errors.js';
 import { sleep } from '../../services/common/lifecycle.js';
@@ -11,11 +9,11 @@ import type { Program } from '../../services/scoring-operator/program/program.js
 import { runDeployContract } from '../../tools/deploy-contract/cli.js';
 import { type Anvil, startAnvil } from '../../tools/dev/anvil.js';
 import { createLiveNode, type LiveNode } from '../support/attack/live-node.js';
+import { serveRest } from '../support/http-server.js';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
 import { type Client, clientOf, deployKind, recordingHooks, scoresOf } from '../support/score-contract.js';
 
-describe('a live EVM node of this family', function () {
-  this.timeout(60_000);
+describe('a live EVM node of this family', () => {
   let anvil: Anvil;
   let proxy: RpcProxy;
   let node: LiveNode;
@@ -80,15 +78,10 @@ describe('a live EVM node of this family', function () {
     assert.equal(proxy.count('eth_sendRawTransaction'), 0);
   });
   it('has no bridge: the message names the field that mends it, and nothing is tried again', async () => {
-    const rest = createServer((_, response) => {
-      response.writeHead(404, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ code: 5, message: 'bridge info not found', details: [] }));
-    });
-    await new Promise<void>((resolve) => rest.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(rest.address() as AddressInfo).port}`;
+    const rest = await serveRest(() => ({}));
     const shared = { log: createLog('silent'), metrics: createMetrics(), timeout_ms: 1_000, connections: 1 };
     const bridge = (bridge_id: 'auto' | 'none') =>
-      bridgeOf({ bridge_id, rollup: { rest_urls: [url] } as unknown as Program['rollup'] }, shared);
+      bridgeOf({ bridge_id, rollup: { rest_urls: [rest.url] } as unknown as Program['rollup'] }, shared);
     try {
       await assert.rejects(
         bridge('auto'),
@@ -96,8 +89,7 @@ describe('a live EVM node of this family', function () {
       );
       assert.equal(await bridge('none'), undefined);
     } finally {
-      rest.closeAllConnections();
-      rest.close();
+      await rest.close();
     }
     // One that does not answer may do so later.
     await assert.rejects(bridge('auto'), { name: 'NodeError' });

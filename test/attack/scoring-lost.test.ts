@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ScoringDevnet, startScoringDevnet } from '../support/attack/scoring-devnet.js';
 
-describe('rows of a computed list that are lost', function () {
-  this.timeout(150_000);
+describe('rows of a computed list that are lost', () => {
   let net: ScoringDevnet | undefined;
 
   afterEach(async () => {

@@ -15,8 +15,7 @@ const balancers: Readonly<Record<string, (method: string) => boolean>> = {
   'at random': (method) => method !== 'eth_sendRawTransaction' && Math.random() < 0.5,
 };
 
-describe('a load balancer before a replica that got stuck before the first finalization', function () {
-  this.timeout(150_000);
+describe('a load balancer before a replica that got stuck before the first finalization', () => {
   let net: ScoringDevnet | undefined;
 
   afterEach(async () => {

@@ -13,9 +13,7 @@ import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { startStack } from '../support/stack.js';
 
-describe('a writer whose tables cannot be written', function () {
-  this.timeout(120_000);
-
+describe('a writer whose tables cannot be written', () => {
   it('is not ready and ends when parts of its tables are damaged, as a merge on a full disk leaves them', async () => {
     const node = await startReplayNode({ recording: 'evm', tip: 60 });
     const database = await testDatabase();

@@ -16,8 +16,7 @@ let schemas: string;
 const send = (object: Rendered, namespace: string, more: string): Promise<RawAnswer> =>
   applyObject(plane, object, namespace, more);
 
-before(async function () {
-  this.timeout(180_000);
+before(async () => {
   plane = await controlPlane();
   await installForeignCrds(plane);
   const { body } = await ask(plane, 'GET', '/openapi/v2');
@@ -39,7 +38,7 @@ describe('T0: schemas of the API server', () => {
       assert.ok(of.filter((one) => one.status === 'statusSkipped').length <= 1, name);
       assert.ok(of.filter((one) => one.status === 'statusValid').length > 10, name);
     }
-  }).timeout(60_000);
+  });
 
   it('refuse a field that there is not', () => {
     const text = renderText([valuesFile('minimal')]).replace('progressDeadlineSeconds', 'progressDeadline');
@@ -73,8 +72,7 @@ function conform(texts: Readonly<Record<string, string>>) {
 
 describe('T1: the API server, where only restricted pods are let in', () => {
   for (const name of matrix)
-    it(`takes what is made of the values ${name}, without a warning`, async function () {
-      this.timeout(180_000);
+    it(`takes what is made of the values ${name}, without a warning`, async () => {
       const namespace = await makeNamespace();
       const objects = render([valuesFile(name)], ['--namespace', namespace]);
       // Pods are judged only where their account is there.

@@ -43,8 +43,7 @@ function isTold(refusal: string, value: unknown): boolean {
 
 describe('T0: values of pods of scoring Jobs', () => {
   for (const { setting, name, values, beside = {}, settings = {} } of triedOfJobs)
-    it(`are refused of ${name} where the operator would not start${Object.keys(beside).length > 0 ? ' beside others' : ''}, and nowhere else`, async function () {
-      this.timeout(120_000);
+    it(`are refused of ${name} where the operator would not start${Object.keys(beside).length > 0 ? ' beside others' : ''}, and nowhere else`, async () => {
       await forEach(values, async (value) => {
         const shown = JSON.stringify(value);
         const { refusal, env } = await tell({ scoringOperator: { jobs: { ...beside, [name]: value } } });

@@ -64,8 +64,7 @@ describe('T0: null among the values', () => {
     assert.deepEqual(late, []);
   });
 
-  it('leaves a component as the defaults say, whatever it is that is null', async function () {
-    this.timeout(60_000);
+  it('leaves a component as the defaults say, whatever it is that is null', async () => {
     const own = {
       defaults: { podLabels: { a: 'b' }, nodeSelector: { pool: 'a' }, pdb: { minAvailable: 1 } },
     };
@@ -78,8 +77,7 @@ describe('T0: null among the values', () => {
     assert.equal(await renderTextAside([...files, ...nothing]), await renderTextAside(files));
   });
 
-  it('is nothing in labels and annotations of all objects', async function () {
-    this.timeout(60_000);
+  it('is nothing in labels and annotations of all objects', async () => {
     const text = await renderTextAside([
       everything,
       writeValues({

@@ -30,8 +30,7 @@ const never = [
   ...['create rbac.authorization.k8s.io/rolebindings', 'create /serviceaccounts/token'],
 ];
 
-describe('T1: rights of the operator and of its Jobs', function () {
-  this.timeout(120_000);
+describe('T1: rights of the operator and of its Jobs', () => {
   let plane: ControlPlane;
   let home: string;
   let far: string;

@@ -6,6 +6,7 @@ import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { startHostileNode } from '../support/attack/hostile-node.js';
 import { eventually, startTestBlock, type TestBlock } from '../support/block.js';
 import { uniquePrefix } from '../support/database.js';
+import { endsAfterEach } from '../support/ends.js';
 
 /** A port that nobody listens on. */
 async function freePort(): Promise<number> {
@@ -17,21 +18,15 @@ async function freePort(): Promise<number> {
 }
 
 describe('the block service and its chain', () => {
-  const stops: (() => Promise<void>)[] = [];
+  const endLater = endsAfterEach();
   const startNode = async (...args: Parameters<typeof startReplayNode>): Promise<ReplayNode> => {
     const node = await startReplayNode(...args);
-    stops.push(() => node.close());
+    endLater(() => node.close());
     return node;
   };
   const start = async (...args: Parameters<typeof startTestBlock>): Promise<TestBlock> => {
     const block = await startTestBlock(...args);
-    let stopped: Promise<void> | undefined;
-    const stop = (): Promise<void> => {
-      stopped ??= block.stop();
-      return stopped;
-    };
-    stops.push(stop);
-    return { ...block, stop };
+    return { ...block, stop: endLater(() => block.stop()) };
   };
   const chainOf = async (block: TestBlock): Promise<string> =>
     (await callRpc(block.client.getStatus.bind(block.client), {})).chain_id;
@@ -40,9 +35,6 @@ describe('the block service and its chain', () => {
     assert.equal(ready, reason === '');
     return reason;
   };
-  afterEach(async () => {
-    for (const stop of stops.splice(0).reverse()) await stop();
-  });
 
   it('leaves no trace of a CHAIN_ID that the node does not confirm, and says what is wrong', async () => {
     const node = await startNode({ recording: 'evm', tip: 10 });
@@ -151,7 +143,7 @@ describe('the block service and its chain', () => {
     node.faults({ websocket });
     await eventually(() => block.service.head.last?.height === 118, 'the new chain', 30_000);
     assert.equal((await block.metrics.rollbacks.get()).values[0]?.value, 1);
-  }).timeout(60_000);
+  });
 
   it('unwinds to right below what the node still has when that is where the chains parted', async () => {
     const websocket = 'refused';
@@ -162,7 +154,7 @@ describe('the block service and its chain', () => {
     node.fork(101, { tip: 118 });
     await eventually(() => block.service.head.last?.height === 118, 'the new chain', 30_000);
     assert.equal(block.service.head.first, 1, 'what is common stays');
-  }).timeout(60_000);
+  });
 
   it('appends what another process writes, so that answers about the past stay settled', async () => {
     const node = await startNode({ recording: 'evm', tip: 20 });
@@ -216,5 +208,5 @@ describe('the block service and its chain', () => {
       })
     ).blocks;
     assert.notEqual(renewed?.hash, before);
-  }).timeout(60_000);
+  });
 });

@@ -91,8 +91,7 @@ describe('the stream of blocks', () => {
   let store: BlockStore;
   const blocks = sizes.map((bytes, i) => blockOf(i + 1, bytes));
   const traces = sizes.map((bytes, i) => traceOf(i + 1, bytes));
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     store = await emptyStore();
     await write(store, blocks);
     for (const trace of traces) await store.writeTraces([{ trace, state: 'traced' }]);

@@ -11,8 +11,7 @@ import { readFacts } from '../support/facts.js';
 import { randomFrom } from '../support/random.js';
 import { readChain } from '../support/recorded-chain.js';
 
-describe('blocks by time', function () {
-  this.timeout(60_000);
+describe('blocks by time', () => {
   const last = readFacts('evm').height;
   const times = [...readChain('evm').times].map(([height, time]) => ({ height, time: toNanoseconds(time) }));
   times.sort((a, b) => a.height - b.height);

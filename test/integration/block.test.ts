@@ -6,6 +6,7 @@ import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually, startTestBlock, type TestBlock } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { endsAfterEach } from '../support/ends.js';
 import { readFacts, vmOf } from '../support/facts.js';
 import { chosen } from '../support/sample.js';
 
@@ -33,22 +34,16 @@ const contentOf = (blocks: readonly RawBlock[]) =>
 const page = { key: '', offset: 0, limit: 1000, count_total: true, reverse: false };
 
 describe('block service', () => {
-  const running: { stop(): Promise<void> }[] = [];
-  const nodes: ReplayNode[] = [];
+  const endLater = endsAfterEach();
   const startNode = async (...args: Parameters<typeof startReplayNode>): Promise<ReplayNode> => {
     const node = await startReplayNode(...args);
-    nodes.push(node);
+    endLater(() => node.close());
     return node;
   };
   const start = async (...args: Parameters<typeof startTestBlock>): Promise<TestBlock> => {
     const block = await startTestBlock(...args);
-    running.push(block);
-    return block;
+    return { ...block, stop: endLater(() => block.stop()) };
   };
-  afterEach(async () => {
-    for (const block of running.splice(0)) await block.stop();
-    for (const node of nodes.splice(0)) await node.close();
-  });
 
   for (const name of chosen('evm', 'wasm-hostile')) {
     it(`indexes every block of the ${name} recording and streams its material`, async () => {
@@ -113,7 +108,6 @@ describe('block service', () => {
     await first.reaches(128);
     const live = contentOf(await streamed(first, 128));
     await first.stop();
-    running.splice(0);
     const second = await start(node, { vm: 'move', prefix, env: { ROLE: 'serve' } });
     assert.deepEqual(contentOf(await streamed(second, 128)), live);
     const tail = await streamed(second, 128, 101, live[99]?.hash);
@@ -146,7 +140,7 @@ describe('block service', () => {
     assert.deepEqual(contentOf(is).slice(0, 155), contentOf(should).slice(0, 155));
     const errors = await block.metrics.nodeErrors.get();
     assert.ok(errors.values.reduce((sum, { value }) => sum + value, 0) > 20, 'the faults were felt');
-  }).timeout(60_000);
+  });
 
   it('decodes a tx from its bytes when REST never gives it', async () => {
     const node = await startNode({ recording: 'wasm', faults: { missing_txs: [{ height: 102, index: 3 }] } });
@@ -256,7 +250,6 @@ describe('block service', () => {
     const block = await start(node, { vm: 'wasm', prefix });
     await block.reaches(103);
     await block.stop();
-    running.splice(0);
     await assert.rejects(start(node, { vm: 'wasm', prefix, env: { CHAIN_ID: 'other-1' } }), UserError);
   });
 

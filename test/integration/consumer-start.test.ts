@@ -35,8 +35,7 @@ const starting =
   (addresses: string[]): Promise<ServiceProcess> =>
     start({ ...all, addresses });
 
-describe('a service that consumes blocks, on a port that is taken', function () {
-  this.timeout(60_000);
+describe('a service that consumes blocks, on a port that is taken', () => {
   let taken: Server;
   let address: string;
   let database: Database;

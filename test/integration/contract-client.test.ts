@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { NodeError } from '../../services/common/chain/endpoints.js';
 import { scoreInterface } from '../../services/scoring-operator/contract/abi.js';
-import { ContractError } from '../../services/scoring-operator/contract/errors.js';
+import type { ContractError } from '../../services/scoring-operator/contract/errors.js';
 import type { Anvil } from '../../tools/dev/anvil.js';
 import { anvilOrSkip } from '../support/anvil.js';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
@@ -9,6 +9,7 @@ import {
   addressOf,
   clientOf,
   deployKind,
+  failed,
   type Kind,
   kinds,
   plainContract,
@@ -17,16 +18,7 @@ import {
   transact,
 } from '../support/score-contract.js';
 
-/** Whether an error is a ContractError of a kind, with words. */
-const failed = (kind: string, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ContractError, String(error));
-  assert.equal(error.kind, kind, error.message);
-  assert.match(error.message, words);
-  return true;
-};
-
-describe('the client of a scoring contract', function () {
-  this.timeout(60_000);
+describe('the client of a scoring contract', () => {
   let anvil: Anvil;
   let key: string;
 

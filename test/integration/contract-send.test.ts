@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Wallet } from 'ethers';
+import { type TransactionRequest, Wallet } from 'ethers';
 import { readBody } from '../../services/common/http-body.js';
 import { sleep } from '../../services/common/lifecycle.js';
-import { ContractError } from '../../services/scoring-operator/contract/errors.js';
 import { createRemoteSigner } from '../../services/scoring-operator/contract/remote-signer.js';
 import { hide } from '../../services/scoring-operator/contract/secret.js';
 import { signerOfKey } from '../../services/scoring-operator/contract/signer.js';
 import type { Anvil } from '../../tools/dev/anvil.js';
 import { anvilOrSkip } from '../support/anvil.js';
-import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
+import { serveHttp } from '../support/http-server.js';
+import { type Meddling, type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
 import {
   addressOf,
   type ClientOptions,
   clientOf,
   deployKind,
+  failed,
+  type Kind,
   plainContract,
   recordingHooks,
   scoresOf,
@@ -24,19 +24,11 @@ import {
 
 const always = async (): Promise<void> => {};
 
-const failed = (kind: string, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ContractError, String((error as Error).stack));
-  assert.equal(error.kind, kind, error.message);
-  assert.match(error.message, words);
-  return true;
-};
-
 /** The first words of what hooks were told. */
 const kindsOf = (told: readonly string[], words = 2): string[] =>
   told.map((one) => one.split(' ').slice(0, words).join(' '));
 
-describe('sending scores', function () {
-  this.timeout(60_000);
+describe('sending scores', () => {
   let anvil: Anvil;
   let proxy: RpcProxy;
   let options: ClientOptions;
@@ -56,11 +48,23 @@ describe('sending scores', function () {
   const countTxs = async (): Promise<number> =>
     Number(await anvil.call('eth_getTransactionCount', account, 'latest'));
 
+  /** A contract, what sends to it, and how many txs the account has sent before. */
+  async function open(kind: Kind, more: Partial<ClientOptions> = {}, url = proxy.url) {
+    const address = await deployKind(anvil, kind, 5n);
+    const client = clientOf(url, address, { ...options, ...more });
+    return { ...client, address, hooks: recordingHooks(), before: await countTxs() };
+  }
+
+  /** A tx of the account that moves nothing, unless told otherwise. */
+  const signTx = (nonce: number, more: TransactionRequest = {}): Promise<string> =>
+    new Wallet(options.private_key).signTransaction({
+      ...{ chainId: 31_337, nonce, gasLimit: 21_000, gasPrice: 0, type: 0, to: addressOf(1) },
+      ...more,
+    });
+
   it('writes thousands of scores in txs that fit', async () => {
-    const address = await deployKind(anvil, 'ours', 5n);
-    const { sender, contract } = clientOf(anvil.url, address, options);
+    const { sender, contract, hooks } = await open('ours', {}, anvil.url);
     const scores = scoresOf(2_500);
-    const hooks = recordingHooks();
     await sender.sendScores(5n, scores, hooks);
     assert.deepEqual(await contract.scores(5n), scores);
     assert.equal((await contract.stage(5n))?.total_score, (2_500n * 2_501n) / 2n);
@@ -71,12 +75,11 @@ describe('sending scores', function () {
   });
 
   it("keeps every tx within the rollup's own limit, above which gas is cut without a word", async () => {
-    const address = await deployKind(anvil, 'ours', 5n);
-    const { sender, contract } = clientOf(proxy.url, address, { ...options, rollup_gas_limit: 3_000_000n });
+    const { sender, contract } = await open('ours', { rollup_gas_limit: 3_000_000n });
     await sender.sendScores(5n, scoresOf(130), recordingHooks());
     assert.deepEqual(await contract.scores(5n), scoresOf(130));
-    const raws = proxy.requests.filter(({ method }) => method === 'eth_sendRawTransaction');
-    assert.ok(raws.length >= 3 && raws.length <= 6, String(raws.length));
+    const raws = proxy.count('eth_sendRawTransaction');
+    assert.ok(raws >= 3 && raws <= 6, String(raws));
     const block = await anvil.call('eth_getBlockByNumber', 'latest', true);
     for (const tx of (block as { transactions: { gas: string }[] }).transactions) {
       assert.ok(BigInt(tx.gas) <= 3_000_000n, tx.gas);
@@ -84,13 +87,11 @@ describe('sending scores', function () {
   });
 
   it('halves a batch that an estimate says is too much, and goes on with what is left', async () => {
-    const address = await deployKind(anvil, 'ours', 5n);
+    const { sender, contract, hooks } = await open('ours');
     proxy.meddle = ({ method, params }) =>
       method === 'eth_estimateGas' && (params[0] as { data: string }).data.length > 10 + 64 * (5 + 2 * 30)
         ? { error: { code: -32_000, message: 'out of gas in location: WritePerByte; gasWanted: 3000000' } }
         : undefined;
-    const { sender, contract } = clientOf(proxy.url, address, options);
-    const hooks = recordingHooks();
     await sender.sendScores(5n, scoresOf(101), hooks);
     assert.deepEqual(await contract.scores(5n), scoresOf(101));
     for (const one of hooks.told.filter((told) => told.startsWith('signed'))) {
@@ -99,19 +100,15 @@ describe('sending scores', function () {
   });
 
   it('halves a batch that ran out of gas on chain, whatever the estimate said', async () => {
-    const address = await deployKind(anvil, 'ours', 5n);
+    const { sender, contract, hooks } = await open('ours');
     proxy.meddle = ({ method }) => (method === 'eth_estimateGas' ? { result: '0x7a120' } : undefined);
-    const { sender, contract } = clientOf(proxy.url, address, options);
-    const hooks = recordingHooks();
     await sender.sendScores(5n, scoresOf(40), hooks);
     assert.deepEqual(await contract.scores(5n), scoresOf(40));
     assert.ok(hooks.told.some((one) => one.startsWith('mined false')));
   });
 
   it('gives up on one score that is too much', async () => {
-    const address = await deployKind(anvil, 'ours', 5n);
-    const { sender } = clientOf(anvil.url, address, { ...options, rollup_gas_limit: 30_000n });
-    const hooks = recordingHooks();
+    const { sender, hooks } = await open('ours', { rollup_gas_limit: 30_000n }, anvil.url);
     await assert.rejects(
       sender.sendScores(5n, scoresOf(2), hooks),
       failed('out_of_gas', /a tx may have 30000 here/),
@@ -120,9 +117,7 @@ describe('sending scores', function () {
   });
 
   it('writes down a tx before it leaves', async () => {
-    const address = await deployKind(anvil, 'ours', 5n);
-    const { sender } = clientOf(proxy.url, address, options);
-    const before = await countTxs();
+    const { sender, before } = await open('ours');
     const hooks = {
       ...recordingHooks(),
       onSigned: async () => {
@@ -136,11 +131,8 @@ describe('sending scores', function () {
   });
 
   it('finds a tx whose reply was lost, and does not send another', async () => {
-    const address = await deployKind(anvil, 'lenient', 5n);
+    const { sender, contract, before, hooks } = await open('lenient');
     proxy.meddle = ({ method }) => (method === 'eth_sendRawTransaction' ? 'drop' : undefined);
-    const { sender, contract } = clientOf(proxy.url, address, options);
-    const before = await countTxs();
-    const hooks = recordingHooks();
     await sender.sendScores(5n, scoresOf(2), hooks);
     await sender.finalize(5n, always, hooks);
     assert.equal(await countTxs(), before + 2);
@@ -150,12 +142,9 @@ describe('sending scores', function () {
   });
 
   it('sends the same bytes again when they never arrived', async () => {
-    const address = await deployKind(anvil, 'lenient', 5n);
+    const { sender, before, hooks } = await open('lenient');
     proxy.meddle = ({ method }, nth) =>
       method === 'eth_sendRawTransaction' && nth < 4 ? 'refuse' : undefined;
-    const { sender } = clientOf(proxy.url, address, options);
-    const before = await countTxs();
-    const hooks = recordingHooks();
     await sender.finalize(5n, always, hooks);
     assert.equal(await countTxs(), before + 1);
     const raws = proxy.requests.filter(({ method }) => method === 'eth_sendRawTransaction');
@@ -164,41 +153,32 @@ describe('sending scores', function () {
   });
 
   it('waits for an index of receipts that lags behind', async () => {
-    const address = await deployKind(anvil, 'ours', 5n);
+    const { sender, before } = await open('ours');
     proxy.meddle = ({ method }, nth) =>
       method === 'eth_getTransactionReceipt' && nth < 25 ? { result: null } : undefined;
-    const { sender } = clientOf(proxy.url, address, options);
-    const before = await countTxs();
     await sender.sendScores(5n, scoresOf(1), recordingHooks());
     assert.equal(await countTxs(), before + 1);
     assert.equal(proxy.count('eth_sendRawTransaction'), 1);
   });
 
   it('survives a node that fails again and again while a tx is on its way', async () => {
-    const address = await deployKind(anvil, 'ours', 5n);
+    const { sender, before } = await open('ours', { config: { stuck_ms: 5_000 } });
     let broken = 0;
     proxy.meddle = ({ method }) =>
       proxy.count('eth_sendRawTransaction') > 0 && method !== 'eth_sendRawTransaction' && broken++ < 20
         ? 'refuse'
         : undefined;
-    const { sender } = clientOf(proxy.url, address, { ...options, config: { stuck_ms: 5_000 } });
-    const before = await countTxs();
     await sender.sendScores(5n, scoresOf(1), recordingHooks());
     assert.equal(await countTxs(), before + 1);
   });
 
   it('takes the next nonce when somebody else used this one, after looking again', async () => {
-    const address = await deployKind(anvil, 'ours', 5n);
-    const other = new Wallet(options.private_key);
+    const { sender, contract, hooks } = await open('ours');
     proxy.meddle = async ({ method }, nth) => {
       if (method !== 'eth_sendRawTransaction' || nth !== 1) return undefined;
-      const nonce = await countTxs();
-      const tx = { chainId: 31_337, nonce, gasLimit: 21_000, gasPrice: 0, type: 0, to: addressOf(1) };
-      await anvil.call('eth_sendRawTransaction', await other.signTransaction(tx));
+      await anvil.call('eth_sendRawTransaction', await signTx(await countTxs()));
       return undefined;
     };
-    const { sender, contract } = clientOf(proxy.url, address, options);
-    const hooks = recordingHooks();
     let looks = 0;
     await sender.finalize(5n, async () => void looks++, hooks);
     assert.equal(looks, 2);
@@ -234,15 +214,13 @@ describe('sending scores', function () {
   });
 
   it('explains a tx that failed on chain', async () => {
-    const address = await deployKind(anvil, 'ours', 5n);
+    const { address, sender, hooks } = await open('ours');
     const other = plainContract(anvil, address, 1);
     await transact(plainContract(anvil, address), 'addAllowList', anvil.accounts[1]?.address);
     proxy.meddle = async ({ method }) => {
       if (method === 'eth_sendRawTransaction') await transact(other, 'removeAllowList', account);
       return undefined;
     };
-    const { sender } = clientOf(proxy.url, address, options);
-    const hooks = recordingHooks();
     await assert.rejects(sender.sendScores(5n, scoresOf(2), hooks), failed('reverted', /PermissionDenied/));
     assert.deepEqual(kindsOf(hooks.told), ['signed update', 'mined false']);
   });
@@ -250,7 +228,7 @@ describe('sending scores', function () {
   it('explains it by its trace, or from the state, where the node keeps the reason to itself', async () => {
     const other = plainContract(anvil, await deployKind(anvil, 'ours', 5n), 1);
     for (const has_traces of [true, false]) {
-      const address = await deployKind(anvil, 'ours', 5n);
+      const { address, sender } = await open('ours');
       await transact(plainContract(anvil, address), 'addAllowList', anvil.accounts[1]?.address);
       let sent = false;
       proxy.meddle = async ({ method }) => {
@@ -265,7 +243,6 @@ describe('sending scores', function () {
           ? (reply) => (reply.error === undefined ? reply : wordless)
           : undefined;
       };
-      const { sender } = clientOf(proxy.url, address, options);
       await assert.rejects(
         sender.sendScores(5n, scoresOf(2), recordingHooks()),
         failed('reverted', /StageFinalized: stage 5/),
@@ -274,10 +251,8 @@ describe('sending scores', function () {
   });
 
   it('goes on where it was interrupted: the same call again is harmless', async () => {
-    const address = await deployKind(anvil, 'ours', 5n);
+    const { sender, contract, hooks } = await open('ours', { max_scores: 20 }, anvil.url);
     const controller = new AbortController();
-    const { sender, contract } = clientOf(anvil.url, address, { ...options, max_scores: 20 });
-    const hooks = recordingHooks();
     const stopping = {
       ...hooks,
       onMined: async () => controller.abort(),
@@ -293,10 +268,7 @@ describe('sending scores', function () {
 
   describe('settles what an earlier process had signed', () => {
     it('mined, replaced, unknown and pending', async () => {
-      const address = await deployKind(anvil, 'ours', 5n);
-      const { sender } = clientOf(anvil.url, address, options);
-      const nonce = await countTxs();
-      const hooks = recordingHooks();
+      const { sender, before: nonce, hooks } = await open('ours', {}, anvil.url);
       await sender.sendScores(5n, scoresOf(1), hooks);
       const tx_hash = hooks.told[0]?.split(' ')[4] as string;
       const mined = await sender.settle({ tx_hash, nonce, account });
@@ -309,16 +281,7 @@ describe('sending scores', function () {
       assert.equal((await sender.settle({ tx_hash: '', nonce: nonce + 1, account })).kind, 'unknown');
       await anvil.call('evm_setAutomine', false);
       try {
-        const tx = {
-          chainId: 31_337,
-          nonce: nonce + 1,
-          gasLimit: 21_000,
-          gasPrice: 0,
-          type: 0,
-          to: addressOf(1),
-        };
-        const raw = await new Wallet(options.private_key).signTransaction(tx);
-        const pending = (await anvil.call('eth_sendRawTransaction', raw)) as string;
+        const pending = (await anvil.call('eth_sendRawTransaction', await signTx(nonce + 1))) as string;
         assert.equal((await sender.settle({ tx_hash: pending, nonce: nonce + 1, account })).kind, 'pending');
         assert.equal((await sender.settle({ tx_hash: '', nonce: nonce + 1, account })).kind, 'pending');
       } finally {
@@ -328,10 +291,7 @@ describe('sending scores', function () {
     });
 
     it('mined, once the node has the block that the receipt names, with the tx in it', async () => {
-      const address = await deployKind(anvil, 'ours', 5n);
-      const { sender, endpoints } = clientOf(proxy.url, address, options);
-      const nonce = await countTxs();
-      const hooks = recordingHooks();
+      const { sender, endpoints, before: nonce, hooks } = await open('ours');
       await sender.sendScores(5n, scoresOf(1), hooks);
       const tx_hash = hooks.told[0]?.split(' ')[4] as string;
       const height = Number(await anvil.call('eth_blockNumber'));
@@ -356,12 +316,9 @@ describe('sending scores', function () {
     });
 
     it('failed, with the reason', async () => {
-      const address = await deployKind(anvil, 'ours', 5n);
-      const { sender } = clientOf(anvil.url, address, options);
-      const nonce = await countTxs();
+      const { address, sender, before: nonce } = await open('ours', {}, anvil.url);
       const data = plainContract(anvil, address).interface.encodeFunctionData('finalizeStage', [6n]);
-      const tx = { chainId: 31_337, nonce, gasLimit: 200_000, gasPrice: 0, type: 0, to: address, data };
-      const raw = await new Wallet(options.private_key).signTransaction(tx);
+      const raw = await signTx(nonce, { gasLimit: 200_000, to: address, data });
       const tx_hash = (await anvil.call('eth_sendRawTransaction', raw)) as string;
       await sleep(50);
       const settled = await sender.settle({ tx_hash, nonce, account });
@@ -371,8 +328,7 @@ describe('sending scores', function () {
   });
 
   it('signs for a chain, and a node of another one does not take it', async () => {
-    const address = await deployKind(anvil, 'ours', 5n);
-    const { sender } = clientOf(anvil.url, address, { ...options, chain_id: 1n });
+    const { sender } = await open('ours', { chain_id: 1n }, anvil.url);
     await assert.rejects(sender.sendScores(5n, scoresOf(1), recordingHooks()), failed('refused', /chain/i));
   });
 
@@ -387,12 +343,16 @@ describe('sending scores', function () {
   });
 
   describe('with a signer that is somewhere else', () => {
+    /** From here on it gives no raw bytes away. @param more what else becomes of requests */
+    const sendByItself = (more: (method: string) => Meddling): void => {
+      const noMethod = { error: { code: -32_601, message: 'the method does not exist' } };
+      proxy.meddle = ({ method }) => (/signTransaction/.test(method) ? noMethod : more(method));
+    };
+
     it('asks it for raw bytes', async () => {
-      const address = await deployKind(anvil, 'ours', 5n);
       const signer = await createRemoteSigner(proxy.url, account);
       assert.equal(signer.address, account);
-      const { sender, contract } = clientOf(anvil.url, address, { ...options, signer });
-      const hooks = recordingHooks();
+      const { sender, contract, hooks } = await open('ours', { signer }, anvil.url);
       await sender.sendScores(5n, scoresOf(3), hooks);
       assert.equal((await contract.scores(5n)).length, 3);
       assert.equal(proxy.count('eth_signTransaction'), 1);
@@ -400,17 +360,10 @@ describe('sending scores', function () {
     });
 
     it('lets it send by itself when it does not give them away, and finds the tx when its reply is lost', async () => {
-      const address = await deployKind(anvil, 'lenient', 5n);
       let lose = false;
-      proxy.meddle = ({ method }) => {
-        if (/signTransaction/.test(method))
-          return { error: { code: -32_601, message: 'the method does not exist' } };
-        return lose && method === 'eth_sendTransaction' ? 'drop' : undefined;
-      };
+      sendByItself((method) => (lose && method === 'eth_sendTransaction' ? 'drop' : undefined));
       const signer = await createRemoteSigner(proxy.url, '');
-      const { sender, contract } = clientOf(anvil.url, address, { ...options, signer });
-      const before = await countTxs();
-      const hooks = recordingHooks();
+      const { sender, contract, before, hooks } = await open('lenient', { signer }, anvil.url);
       await sender.sendScores(5n, scoresOf(3), hooks);
       lose = true;
       await sender.finalize(5n, always, hooks);
@@ -427,16 +380,9 @@ describe('sending scores', function () {
     });
 
     it('does not ask one that sends to another chain', async () => {
-      const address = await deployKind(anvil, 'ours', 5n);
-      proxy.meddle = ({ method }) => {
-        if (/signTransaction/.test(method))
-          return { error: { code: -32_601, message: 'the method does not exist' } };
-        return method === 'eth_chainId' ? { result: '0x5' } : undefined;
-      };
+      sendByItself((method) => (method === 'eth_chainId' ? { result: '0x5' } : undefined));
       const signer = await createRemoteSigner(proxy.url, account);
-      const { sender } = clientOf(anvil.url, address, { ...options, signer });
-      const before = await countTxs();
-      const hooks = recordingHooks();
+      const { sender, before, hooks } = await open('ours', { signer }, anvil.url);
       await assert.rejects(
         sender.sendScores(5n, scoresOf(1), hooks),
         failed('refused', /sends to EVM chain id 5, and the rollup has 31337/),
@@ -445,20 +391,11 @@ describe('sending scores', function () {
     });
 
     it('does not believe the hash of one that sends by itself: another tx counts for nothing', async () => {
-      const address = await deployKind(anvil, 'ours', 5n);
       const other = await deployKind(anvil, 'ours', 5n);
       const receipt = await transact(plainContract(anvil, other), 'addAllowList', addressOf(1));
-      const { sender, contract } = clientOf(anvil.url, address, {
-        ...options,
-        signer: await createRemoteSigner(proxy.url, account),
-      });
-      const nonce = await countTxs();
-      proxy.meddle = ({ method }) => {
-        if (/signTransaction/.test(method))
-          return { error: { code: -32_601, message: 'the method does not exist' } };
-        return method === 'eth_sendTransaction' ? { result: receipt.hash } : undefined;
-      };
-      const hooks = recordingHooks();
+      const signer = await createRemoteSigner(proxy.url, account);
+      const { sender, contract, before, hooks } = await open('ours', { signer }, anvil.url);
+      sendByItself((method) => (method === 'eth_sendTransaction' ? { result: receipt.hash } : undefined));
       await assert.rejects(
         sender.sendScores(5n, scoresOf(1), hooks),
         failed('wrong_tx', /says that it sent 0x[0-9a-f]{64}, and that is another tx/),
@@ -466,21 +403,16 @@ describe('sending scores', function () {
       assert.equal((await contract.scores(5n)).length, 0);
       assert.deepEqual(kindsOf(hooks.told, 1), ['signed', 'signed', 'replaced', 'replaced']);
       // Nor does a process that finds the hash in the tables.
-      const settled = await sender.settle({ tx_hash: receipt.hash, nonce, account });
+      const settled = await sender.settle({ tx_hash: receipt.hash, nonce: before, account });
       assert.equal(settled.kind, 'unknown');
     });
 
     it('finds the tx of one that sends by itself and gives a hash that nobody knows', async () => {
-      const address = await deployKind(anvil, 'ours', 5n);
-      proxy.meddle = ({ method }) => {
-        if (/signTransaction/.test(method))
-          return { error: { code: -32_601, message: 'the method does not exist' } };
-        return method === 'eth_sendTransaction' ? () => ({ result: `0x${'12'.repeat(32)}` }) : undefined;
-      };
+      sendByItself((method) =>
+        method === 'eth_sendTransaction' ? () => ({ result: `0x${'12'.repeat(32)}` }) : undefined,
+      );
       const signer = await createRemoteSigner(proxy.url, account);
-      const { sender, contract } = clientOf(anvil.url, address, { ...options, signer });
-      const before = await countTxs();
-      const hooks = recordingHooks();
+      const { sender, contract, before, hooks } = await open('ours', { signer }, anvil.url);
       await sender.sendScores(5n, scoresOf(1), hooks);
       assert.equal((await contract.scores(5n)).length, 1);
       assert.equal(await countTxs(), before + 1);
@@ -495,34 +427,24 @@ describe('sending scores', function () {
     });
 
     it('knows the tx of one that sends by itself in its block, though no node knows its hash yet', async () => {
-      const address = await deployKind(anvil, 'ours', 5n);
-      proxy.meddle = ({ method }) => {
-        if (/signTransaction/.test(method))
-          return { error: { code: -32_601, message: 'the method does not exist' } };
-        return method === 'eth_getTransactionByHash' ? { result: null } : undefined;
-      };
+      sendByItself((method) => (method === 'eth_getTransactionByHash' ? { result: null } : undefined));
       const signer = await createRemoteSigner(proxy.url, account);
-      const { sender, contract } = clientOf(proxy.url, address, { ...options, signer });
-      const hooks = recordingHooks();
+      const { sender, contract, hooks } = await open('ours', { signer });
       await sender.sendScores(5n, scoresOf(1), hooks);
       assert.equal((await contract.scores(5n)).length, 1);
       assert.deepEqual(kindsOf(hooks.told, 1), ['signed', 'signed', 'replaced', 'mined']);
     });
 
     it('takes no other tx for the one that was asked for', async () => {
-      const address = await deployKind(anvil, 'ours', 5n);
-      const tx = { chainId: 31_337, nonce: 0, gasLimit: 21_000, gasPrice: 0, type: 0, to: addressOf(1) };
-      const wrong = await new Wallet(options.private_key).signTransaction(tx);
+      const wrong = await signTx(0);
       proxy.meddle = ({ method }) => (method === 'eth_signTransaction' ? { result: wrong } : undefined);
       const signer = await createRemoteSigner(proxy.url, account);
-      const { sender } = clientOf(anvil.url, address, { ...options, signer });
-      const hooks = recordingHooks();
+      const { sender, hooks } = await open('ours', { signer }, anvil.url);
       await assert.rejects(sender.sendScores(5n, scoresOf(1), hooks), failed('refused', /another tx/));
       assert.deepEqual(hooks.told, []);
     });
 
     it('pays no more than it may, whatever the signer offers', async () => {
-      const address = await deployKind(anvil, 'ours', 5n);
       const wallet = new Wallet(options.private_key);
       let dear: { gasPrice?: bigint; gasLimit?: number; maxFeePerGas?: bigint; type: number } = { type: 0 };
       const signed = async (asked: Record<string, string>): Promise<string> =>
@@ -536,17 +458,15 @@ describe('sending scores', function () {
           ...dear,
         });
       const signer = signerOfKey(hide(options.private_key));
-      const own = createServer(async (request, response) => {
+      const own = await serveHttp(async (request, response) => {
         const { method, params } = JSON.parse(String(await readBody(request, 1_000_000)));
         const result = method === 'eth_accounts' ? [account] : await signed(params[0]);
         response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }));
       });
-      await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve));
       try {
-        const url = `http://127.0.0.1:${(own.address() as AddressInfo).port}`;
-        const remote = await createRemoteSigner(url, signer.address);
+        const remote = await createRemoteSigner(own.url, signer.address);
         const config = { max_gas_price: 10n ** 12n, max_fee: 10n ** 16n };
-        const { sender } = clientOf(anvil.url, address, { ...options, signer: remote, config });
+        const { sender } = await open('ours', { signer: remote, config }, anvil.url);
         const before = await countTxs();
         for (const [offer, setting] of [
           [{ type: 0, gasPrice: 10n ** 12n + 1n }, /TX_MAX_GAS_PRICE/],
@@ -563,8 +483,7 @@ describe('sending scores', function () {
         await sender.sendScores(5n, scoresOf(1), recordingHooks());
         assert.equal(await countTxs(), before + 1);
       } finally {
-        own.closeAllConnections();
-        await new Promise((resolve) => own.close(resolve));
+        await own.close();
       }
     });
 
@@ -578,8 +497,7 @@ describe('sending scores', function () {
   });
 });
 
-describe('sending scores where gas costs something', function () {
-  this.timeout(60_000);
+describe('sending scores where gas costs something', () => {
   let anvil: Anvil;
   let proxy: RpcProxy;
   let options: ClientOptions;
@@ -620,12 +538,10 @@ describe('sending scores where gas costs something', function () {
       .filter(({ method }) => method === 'eth_sendRawTransaction')
       .map(({ params }) => params[0]);
     assert.equal(new Set(raws).size, 3, 'three versions of one tx');
-    assert.equal(hooks.told.filter((one) => one.startsWith('signed')).length, 3);
+    const signed = hooks.told.filter((one) => one.startsWith('signed'));
+    assert.equal(signed.length, 3);
     assert.equal(hooks.told.filter((one) => one.startsWith('replaced')).length, 2);
-    assert.equal(
-      new Set(hooks.told.filter((one) => one.startsWith('signed')).map((one) => one.split(' ')[3])).size,
-      1,
-    );
+    assert.equal(new Set(signed.map((one) => one.split(' ')[3])).size, 1);
   });
 
   it('gives up after a while, and the next one settles what is left', async () => {

@@ -242,8 +242,7 @@ describe('the scoring contract on a real EVM', function () {
   });
 });
 
-describe('contracts like those in use, on a real EVM', function () {
-  this.timeout(60_000);
+describe('contracts like those in use, on a real EVM', () => {
   let anvil: Anvil;
   before(async function () {
     anvil = await anvilOrSkip(this);

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +11,7 @@ import { runDeployContract } from '../../tools/deploy-contract/cli.js';
 import { type Anvil, anvilMnemonic } from '../../tools/dev/anvil.js';
 import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
 import { anvilOrSkip } from '../support/anvil.js';
+import { serveRest } from '../support/http-server.js';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
 import { addressOf, clientOf } from '../support/score-contract.js';
 import { l1InStage } from '../support/scoring/l1.js';
@@ -30,19 +29,7 @@ interface Run {
   readonly error: unknown;
 }
 
-/** A REST API of a rollup that has only these routes. */
-async function startRest(routes: Record<string, unknown>): Promise<{ url: string; server: Server }> {
-  const server = createServer((request, response) => {
-    const found = routes[(request.url ?? '').split('?')[0] as string];
-    response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(found ?? { code: 5, message: 'not found', details: [] }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
-}
-
-describe('weft deploy-contract', function () {
-  this.timeout(60_000);
+describe('weft deploy-contract', () => {
   let anvil: Anvil;
   let l1: SimulatedL1;
   let proxy: RpcProxy;
@@ -147,21 +134,21 @@ describe('weft deploy-contract', function () {
   });
 
   it('says what the L1 has registered', async () => {
-    const { url, server } = await startRest({
+    const rest = await serveRest(() => ({
       '/minievm/evm/v1/params': { params: { allowed_publishers: [], gas_enforcement: null } },
       '/opinit/opchild/v1/bridge_info': { bridge_info: { bridge_id: '7' } },
-    });
-    const { said } = await run({ ...l1Env(), REST_URL: url, INIT_STAGE: 'auto' }, '--check');
+    }));
+    const { said } = await run({ ...l1Env(), REST_URL: rest.url, INIT_STAGE: 'auto' }, '--check');
     assert.match(said, /bridge 7 is registered from stage 10 on .* lacks the stages before it/);
     assert.match(said, /everybody may deploy/);
-    server.close();
+    await rest.close();
   });
 
   it('says who may deploy, and heeds the limit of gas', async () => {
     const routes: Record<string, unknown> = {};
-    const { url, server } = await startRest(routes);
+    const rest = await serveRest(() => routes);
     routes['/minievm/evm/v1/params'] = { params: { allowed_publishers: [addressOf(9)] } };
-    const denied = await run({ REST_URL: url }, '--check');
+    const denied = await run({ REST_URL: rest.url }, '--check');
     assert.ok(denied.error instanceof UserError);
     assert.match(denied.said, /WRONG only 0x.* may deploy on this rollup/);
     routes['/minievm/evm/v1/params'] = {
@@ -170,12 +157,12 @@ describe('weft deploy-contract', function () {
         gas_enforcement: { max_gas_limit: '100000' },
       },
     };
-    const small = await run({ REST_URL: url }, '--check');
+    const small = await run({ REST_URL: rest.url }, '--check');
     assert.match(
       small.said,
       /may deploy on this rollup\n WRONG deploying takes \d+ gas, and a tx may have 100000/,
     );
-    server.close();
+    await rest.close();
   });
 
   it('names every mistake at once', async () => {
@@ -310,9 +297,7 @@ describe('weft deploy-contract', function () {
   });
 });
 
-describe('weft deploy-contract where gas costs something', function () {
-  this.timeout(60_000);
-
+describe('weft deploy-contract where gas costs something', () => {
   it('says how much is missing, and deploys once it is there', async function () {
     const anvil = await anvilOrSkip(this, { is_gas_free: false });
     const folder = mkdtempSync(join(tmpdir(), 'weft-deploy-'));

@@ -131,8 +131,7 @@ describe('the embedded engine', () => {
     );
   });
 
-  it('says in one sentence that another process has its folder open', async function () {
-    this.timeout(60_000);
+  it('says in one sentence that another process has its folder open', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weft-locked-'));
     try {
       const open = `const { openEmbedded } = await import(${JSON.stringify(module_url)});`;

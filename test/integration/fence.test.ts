@@ -12,13 +12,13 @@ import { prepareWriters, readEpoch, readWriters } from '../../services/common/wr
 import { eventually } from '../support/block.js';
 import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { createGate } from '../support/gate.js';
 
 const lease_ms = 1_000;
 const never = new AbortController().signal;
 const options = { name: 'test' };
 
-describe('the fence of writers', function () {
-  this.timeout(60_000);
+describe('the fence of writers', () => {
   let embedded: Database;
   let server: ClickHouseServer;
   /** Connections of their own, as processes have them. */
@@ -102,6 +102,8 @@ describe('the fence of writers', function () {
       options,
     );
 
+  const heights = async (): Promise<number[]> => (await rows()).map(({ height }) => height);
+
   it('lets nobody write before it is acquired', async () => {
     const { fence, write, confirm, removeAbove } = writer();
     for (const act of [() => write(1), confirm, () => removeAbove(0)])
@@ -171,10 +173,7 @@ describe('the fence of writers', function () {
   it('refuses what a writer that was taken over from still writes, and says so', async () => {
     const { frozen, next } = await takenOver();
     await frozen.write(3).catch(() => {});
-    assert.deepEqual(
-      (await rows()).map(({ height }) => height),
-      [1, 2],
-    );
+    assert.deepEqual(await heights(), [1, 2]);
     await assert.rejects(frozen.confirm(), Superseded);
     await assert.rejects(frozen.write(4), Superseded);
     assert.equal(frozen.lost(), 1);
@@ -193,13 +192,10 @@ describe('the fence of writers', function () {
   });
 
   it('lets a removal of an earlier writer take none of the rows of a later one, whenever it runs', async () => {
-    let wake = (): void => {};
-    const asleep = new Promise<void>((resolve) => {
-      wake = resolve;
-    });
+    const sleep = createGate();
     let isAsleep = false;
     const first = writer({}, async (send) => {
-      if (isAsleep) await asleep;
+      if (isAsleep) await sleep.opened;
       await send();
     });
     let removal: Promise<void> | undefined;
@@ -209,7 +205,7 @@ describe('the fence of writers', function () {
     });
     await next.removeAbove(1);
     await next.write(2);
-    wake();
+    sleep.open();
     await removal;
     assert.deepEqual(await rows(), [
       { height: 1, epoch: 1 },
@@ -222,10 +218,7 @@ describe('the fence of writers', function () {
     const { frozen, next } = await takenOver();
     await frozen.write(3).catch(() => {});
     await assert.rejects(frozen.removeAbove(1), Superseded);
-    assert.deepEqual(
-      (await rows()).map(({ height }) => height),
-      [1, 2],
-    );
+    assert.deepEqual(await heights(), [1, 2]);
     await next.fence.release();
   });
 
@@ -295,10 +288,7 @@ describe('the fence of writers', function () {
     );
     assert.ok(performance.now() - began < lease_ms);
     await one.fence.release();
-    assert.deepEqual(
-      (await rows()).map(({ height }) => height),
-      [1],
-    );
+    assert.deepEqual(await heights(), [1]);
   });
 
   it('gives no effect to statements that reach the server after their writer went on', async () => {
@@ -324,24 +314,18 @@ describe('the fence of writers', function () {
     await one.confirm();
     assert.equal(late.length, 2);
     for (const send of late) await send();
-    assert.deepEqual(
-      (await rows()).map(({ height }) => height),
-      [1, 2, 3],
-    );
+    assert.deepEqual(await heights(), [1, 2, 3]);
     assert.equal(one.lost(), 0);
     await one.fence.release();
   });
 
   it('goes on as the next writer only when its other statements have ended', async () => {
-    let wake = (): void => {};
-    const asleep = new Promise<void>((resolve) => {
-      wake = resolve;
-    });
+    const sleep = createGate();
     let isFirst = true;
     const one = writer({}, async (send) => {
       if (!isFirst) return send();
       isFirst = false;
-      await asleep;
+      await sleep.opened;
       await send();
     });
     await one.fence.acquire(never);
@@ -354,7 +338,7 @@ describe('the fence of writers', function () {
     await assert.rejects(broken.insert(table, '{"height":2}', options), unreachable);
     const confirmed = one.confirm();
     await new Promise((resolve) => setTimeout(resolve, lease_ms / 2));
-    wake();
+    sleep.open();
     await slow;
     await confirmed;
     await one.write(3);

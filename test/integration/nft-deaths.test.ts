@@ -4,30 +4,25 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import type { DecodeProblem } from '../../services/common/problem-log.js';
 import { createWriterHealth } from '../../services/common/writer-health.js';
-import type { NftBlock, NftEvent } from '../../services/nft/decode/types.js';
+import type { Happening } from '../../services/nft/decode/types.js';
 import { followDetails } from '../../services/nft/enrich/follow.js';
 import { answer } from '../../services/nft/enrich/outcome.js';
 import { createRangePlanner } from '../../services/nft/enrich/ranges.js';
 import type { DetailSource } from '../../services/nft/enrich/source.js';
 import { defaultTextLimits } from '../../services/nft/text-limits.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { migrateNft, openNft } from '../support/nft-tables.js';
+import { migrateNft, nftBlock, openNft } from '../support/nft-tables.js';
 
 const collection = 'c'.repeat(40);
 const tokens = 30;
 
-const tx = { hash: 'a'.repeat(64), signer: 'd'.repeat(40) };
-const events: NftEvent[] = [
-  { what: 'collection', collection, creator: '', tx, index: 0 },
-  ...Array.from({ length: tokens }, (_, index) => ({
-    ...({ what: 'mint', owner: 'e'.repeat(40), tx, index: index + 1 } as const),
-    token: { collection, token_id: String(index) },
-  })),
-];
-const block: NftBlock = {
-  ...{ height: 1, hash: 'A1', parent_hash: '', timestamp: '2026-01-02T03:04:05Z' },
-  ...{ events, problems: [] },
-};
+const block = nftBlock(1, [
+  { what: 'collection', collection, creator: '' },
+  ...Array.from({ length: tokens }, (_, index): Happening => {
+    const token = { collection, token_id: String(index) };
+    return { what: 'mint', token, owner: 'e'.repeat(40) };
+  }),
+]);
 
 interface Life {
   /** Whether it ended because of what it asked for. */

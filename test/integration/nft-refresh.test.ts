@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
-import type { Happening, NftBlock } from '../../services/nft/decode/types.js';
+import type { Happening } from '../../services/nft/decode/types.js';
 import { answer } from '../../services/nft/enrich/outcome.js';
 import { readAsks, readDueJobs } from '../../services/nft/enrich/queue.js';
 import { createRangePlanner } from '../../services/nft/enrich/ranges.js';
@@ -15,8 +15,7 @@ import { endOf } from '../../services/nft/store/place.js';
 import type { Birth, Origin } from '../../services/nft/store/types.js';
 import { defaultTextLimits } from '../../services/nft/text-limits.js';
 import { tokenKey } from '../../services/nft/token-key.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
-import { migrateNft, openNft } from '../support/nft-tables.js';
+import { newNft, nftBlock } from '../support/nft-tables.js';
 import { randomFrom } from '../support/random.js';
 
 const collection = 'c'.repeat(40);
@@ -25,17 +24,7 @@ const tokens = 700;
 /** How long the next pass waits, in milliseconds of the test's own clock. */
 const refresh_ms = 60_000;
 
-const blockOf = (height: number, happenings: readonly Happening[]): NftBlock => ({
-  height,
-  hash: String(height).padStart(64, 'A'),
-  parent_hash: height === 1 ? '' : String(height - 1).padStart(64, 'A'),
-  timestamp: '2026-11-21T09:20:10Z',
-  events: happenings.map((happening, index) => ({
-    ...happening,
-    ...{ tx: { hash: String(height).padStart(64, '0'), signer: owner }, index },
-  })),
-  problems: [],
-});
+const blockOf = (height: number, happenings: readonly Happening[]) => nftBlock(height, happenings, owner);
 
 const mints = Array.from(
   { length: tokens },
@@ -50,11 +39,8 @@ const refreshes = (count: number, from: number): Happening[] =>
   }));
 
 /** A writer of details whose node and clock are the test's. */
-async function openWorld(database: Database) {
-  const prefix = uniquePrefix();
-  await migrateNft(database, prefix);
-  const { index, store } = await openNft(database, prefix, { vm: 'evm' });
-  await store.recover();
+async function openWorld() {
+  const { database, index, store } = await newNft({ vm: 'evm' });
   const { tables, head } = index;
   let [now, asked, uri] = [1_000_000, 0, 'ipfs://first'];
   const limits: string[] = [];
@@ -113,11 +99,9 @@ async function openWorld(database: Database) {
   };
 }
 
-describe('uris that contracts ask to be read again', function () {
-  this.timeout(60_000);
-
+describe('uris that contracts ask to be read again', () => {
   it('of many ranges at once: each token is asked about once, and then not before the pause is over', async () => {
-    const world = await openWorld(await testDatabase());
+    const world = await openWorld();
     await world.store.writeBlocks([blockOf(1, mints)]);
     assert.equal(await world.learn(), tokens);
     assert.equal(await world.rows(), tokens);
@@ -143,7 +127,7 @@ describe('uris that contracts ask to be read again', function () {
   });
 
   it('of a token that was minted again since: what it had before is void', async () => {
-    const world = await openWorld(await testDatabase());
+    const world = await openWorld();
     await world.store.writeBlocks([blockOf(1, mints)]);
     await world.learn();
     const token = { collection, token_id: '0' };
@@ -161,11 +145,8 @@ describe('uris that contracts ask to be read again', function () {
 
 describe('where collections began', () => {
   it('is what all of its rows say together, and is read without them', async () => {
-    const database = await testDatabase();
     const random = randomFrom(7);
-    const prefix = uniquePrefix();
-    await migrateNft(database, prefix);
-    const { index } = await openNft(database, prefix, { vm: 'move' });
+    const { database, index } = await newNft({ vm: 'move' });
     const { tables } = index;
     const births: Birth[] = Array.from({ length: 3_000 }, (_, n) => ({
       collection: `d${random.integer(60)}`.padEnd(40, '0'),

@@ -3,6 +3,7 @@ import type { TokenChange } from '../../services/common/gen/indexer/nft/v1/nft.j
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
+import { endsAfterEach } from '../support/ends.js';
 import { readNftTruth } from '../support/nft-facts.js';
 import { thoroughIt } from '../support/sample.js';
 import { type Stack, type StackOptions, startStack } from '../support/stack.js';
@@ -28,10 +29,7 @@ interface CollectionPage {
 
 describe('the nft service', function () {
   this.timeout(90_000);
-  const stops: (() => Promise<unknown>)[] = [];
-  afterEach(async () => {
-    for (const stop of stops.splice(0).reverse()) await stop();
-  });
+  const endLater = endsAfterEach();
 
   /** Starts everything over a replay node. */
   async function start(
@@ -39,9 +37,9 @@ describe('the nft service', function () {
     options: StackOptions = {},
   ): Promise<{ node: ReplayNode; stack: Stack }> {
     const replay = await startReplayNode(node);
-    stops.push(() => replay.close());
+    endLater(() => replay.close());
     const stack = await startStack(replay, options);
-    stops.push(() => stack.stop());
+    endLater(() => stack.stop());
     return { node: replay, stack };
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Database, Params } from '../../services/common/clickhouse/database.js';
-import type { NftBlock, NftEvent } from '../../services/nft/decode/types.js';
+import type { Happening, NftBlock } from '../../services/nft/decode/types.js';
 import { answer, refused } from '../../services/nft/enrich/outcome.js';
 import type { DetailSource } from '../../services/nft/enrich/source.js';
 import { createNftIndex } from '../../services/nft/index.js';
@@ -9,8 +9,8 @@ import { startReading } from '../../services/nft/read/reader.js';
 import { listTokensByAccount } from '../../services/nft/read/token-lists.js';
 import { readTokenSizes } from '../../services/nft/read/tokens.js';
 import { lookUpTokens } from '../../services/nft/store/lookups.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
-import { migrateNft, openNft } from '../support/nft-tables.js';
+import { testDatabase } from '../support/database.js';
+import { newNft, nftBlock } from '../support/nft-tables.js';
 
 /** What a server takes for the text of one parameter: `http_max_field_value_size`. */
 const parameterBytes = 128 * 1024;
@@ -48,25 +48,16 @@ const mine = addressOf('a', 1);
 describe('an account that was sent tokens of hundreds of collections that are not shown', () => {
   let own: ReturnType<typeof watched>;
   let prefix = '';
+  let block: NftBlock;
 
   before(async function () {
     this.timeout(120_000);
-    const database = await testDatabase();
-    prefix = uniquePrefix();
-    await migrateNft(database, prefix);
-    const tx = { hash: 'a'.repeat(64), signer: 'd'.repeat(40) };
-    const mint = (collection: string, token_id: string, index: number): NftEvent => ({
-      ...{ what: 'mint', token: { collection, token_id }, owner: victim, tx, index },
+    const mint = (collection: string, token_id: string): Happening => ({
+      ...{ what: 'mint', token: { collection, token_id }, owner: victim },
     });
-    const events = [
-      ...Array.from({ length: wanted }, (_, n) => mint(mine, String(n), n)),
-      ...Array.from({ length: spam }, (_, n) => mint(addressOf('b', n), '5', wanted + n)),
-    ];
-    const block: NftBlock = {
-      ...{ height: 1, hash: 'A1', parent_hash: '', timestamp: '2026-01-02T03:04:05Z', events, problems: [] },
-    };
-    own = watched(database);
-    const tables = await openNft(own, prefix, { vm: 'evm', capacity: 10 });
+    own = watched(await testDatabase());
+    const tables = await newNft({ vm: 'evm', capacity: 10 }, own);
+    prefix = tables.prefix;
     const source: DetailSource = {
       collections: async (some) =>
         some.map((one) =>
@@ -74,14 +65,17 @@ describe('an account that was sent tokens of hundreds of collections that are no
         ),
       uris: async (some) => some.map(({ token_id }) => answer(`ipfs://${token_id}`)),
     };
-    await tables.store.recover();
+    block = nftBlock(1, [
+      ...Array.from({ length: wanted }, (_, n) => mint(mine, String(n))),
+      ...Array.from({ length: spam }, (_, n) => mint(addressOf('b', n), '5')),
+    ]);
     await tables.store.writeBlocks([block]);
     await tables.learn(source);
   });
 
   const reading = () => {
     const index = createNftIndex(own, { database: `${prefix}_nft`, cluster: '' });
-    index.head.advance({ height: 1, hash: 'A1', details: 0 });
+    index.head.advance({ height: 1, hash: block.hash, details: 0 });
     return startReading(index.reader, {});
   };
   const query = (offset: number, order: 'token_id' | 'height', token_id = '') => ({

@@ -19,8 +19,7 @@ interface TokenPage {
   readonly pagination: { readonly next_key: string; readonly previous_key: string; readonly total: string };
 }
 
-describe('an index of NFTs that begins late', function () {
-  this.timeout(60_000);
+describe('an index of NFTs that begins late', () => {
   // From the height on, so many tokens are older than the index and move later.
   for (const [recording, from, atLeast] of sampled(
     [
@@ -113,5 +112,5 @@ describe('the NFTs of a chain that nobody has recorded, from a node of which one
         );
       }
     }
-  }).timeout(60_000);
+  });
 });

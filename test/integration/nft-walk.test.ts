@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import type { NftBlock, NftEvent } from '../../services/nft/decode/types.js';
+import type { Happening } from '../../services/nft/decode/types.js';
 import { listCollections } from '../../services/nft/read/collections.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import { listTokensByAccount, listTokensByCollection } from '../../services/nft/read/token-lists.js';
 import { tokenIdOf } from '../../services/nft/token-key.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
-import { migrateNft, openNft } from '../support/nft-tables.js';
+import { newNft, nftBlock } from '../support/nft-tables.js';
 import { isThorough } from '../support/sample.js';
 
 const [holder, other, art] = ['a1', 'b2', 'd4'].map((pair) => pair.repeat(20)) as [string, string, string];
@@ -20,22 +19,11 @@ describe('a walk through tokens while the chain goes on', function () {
   for (const order of ['token_id', 'height'] as const)
     for (const reverse of isThorough ? [true, false] : order === 'height' ? [true] : [])
       it(`shows what stays exactly once (by ${order}, ${reverse ? 'down' : 'up'})`, async () => {
-        const database = await testDatabase();
-        const prefix = uniquePrefix();
-        await migrateNft(database, prefix);
-        const { index, store, learn } = await openNft(database, prefix, { vm: 'wasm' });
-        await store.recover();
+        const { index, store, learn } = await newNft();
         let height = 0;
-        const write = async (events: readonly object[]): Promise<void> => {
+        const write = async (happenings: readonly Happening[]): Promise<void> => {
           height += 1;
-          const hashAt = (h: number) => String(h).padStart(64, 'A');
-          const tx = { hash: hashAt(height).toLowerCase(), signer: other };
-          const block = {
-            ...{ height, hash: hashAt(height), parent_hash: height === 1 ? '' : hashAt(height - 1) },
-            ...{ timestamp: '2026-11-21T09:20:10Z', problems: [] },
-            events: events.map((event, n) => ({ ...event, tx, index: n })) as NftEvent[],
-          } satisfies NftBlock;
-          await store.writeBlocks([block]);
+          await store.writeBlocks([nftBlock(height, happenings, other)]);
         };
         const token = (id: number) => ({ collection: art, token_id: String(id) });
         // Several share a height, so that a page ends among equals.
@@ -92,24 +80,16 @@ describe('a walk through tokens while the chain goes on', function () {
       });
 
   it('shows every collection that was there exactly once, whatever comes meanwhile', async () => {
-    const database = await testDatabase();
-    const prefix = uniquePrefix();
-    await migrateNft(database, prefix);
-    const { index, store, learn } = await openNft(database, prefix, { vm: 'evm' });
-    await store.recover();
+    const { index, store, learn } = await newNft({ vm: 'evm' });
     const addressOf = (n: number): string => `e${String(n).padStart(4, '0')}`.padEnd(40, '0');
     let height = 0;
     const write = async (first: number, last: number): Promise<void> => {
       height += 1;
-      const tx = { hash: String(height).padStart(64, '0'), signer: other };
-      const events = Array.from({ length: last - first }, (_, index) => ({
-        ...{ what: 'mint', token: { collection: addressOf(first + index), token_id: '1' }, owner: holder },
-        ...{ tx, index },
-      })) as NftEvent[];
-      const [hash, parent_hash] = [String(height), height === 1 ? '' : String(height - 1)];
-      await store.writeBlocks([
-        { height, hash, parent_hash, timestamp: '2026-11-21T09:20:10Z', events, problems: [] },
-      ]);
+      const mints = Array.from({ length: last - first }, (_, index): Happening => {
+        const token = { collection: addressOf(first + index), token_id: '1' };
+        return { what: 'mint', token, owner: holder };
+      });
+      await store.writeBlocks([nftBlock(height, mints, other)]);
       await learn();
     };
     await write(0, 40);

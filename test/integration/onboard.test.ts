@@ -8,8 +8,6 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { derivedChainId } from '../../services/scoring-operator/contract/chain-id.js';
@@ -19,6 +17,7 @@ import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
 import { runOnboard } from '../../tools/onboard/cli.js';
 import type { Step } from '../../tools/onboard/steps/step.js';
 import { anvilOrSkip } from '../support/anvil.js';
+import { type HttpServer, serveRest } from '../support/http-server.js';
 import { addressOf, deployKind } from '../support/score-contract.js';
 import { l1InStage } from '../support/scoring/l1.js';
 
@@ -34,24 +33,16 @@ rules:
     weight: 10
 `;
 
-describe('weft onboard', function () {
-  this.timeout(60_000);
+describe('weft onboard', () => {
   let anvil: Anvil;
   let l1: SimulatedL1;
-  let node: Server;
-  let node_url: string;
+  let node: HttpServer;
   let folder: string;
   let routes: Record<string, unknown>;
 
   before(async function () {
     anvil = await anvilOrSkip(this, { chain_id: Number(derivedChainId(chain_id)) });
-    node = createServer((request, response) => {
-      const found = routes[(request.url ?? '').split('?')[0] as string];
-      response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(found ?? { code: 5, message: 'not found', details: [] }));
-    });
-    await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
-    node_url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+    node = await serveRest(() => routes);
     l1 = await startSimulatedL1({
       module,
       state: l1InStage(12n, 1_700_000_000, 86_400),
@@ -60,7 +51,7 @@ describe('weft onboard', function () {
   after(async () => {
     await anvil?.stop();
     await l1?.close();
-    node?.close();
+    await node?.close();
   });
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'weft-onboard-'));
@@ -98,8 +89,8 @@ describe('weft onboard', function () {
   };
 
   const everything = (): Record<string, string> => ({
-    RPC_URL: node_url,
-    REST_URL: node_url,
+    RPC_URL: node.url,
+    REST_URL: node.url,
     JSON_RPC_URL: anvil.url,
     L1_REST_URL: l1.url,
     VIP_MODULE_ADDRESS: module.address,

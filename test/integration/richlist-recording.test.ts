@@ -67,8 +67,7 @@ function toldBalances(last: number): Told[] {
     });
 }
 
-describe('balances of the evm recording', function () {
-  this.timeout(60_000);
+describe('balances of the evm recording', () => {
   const facts = readFacts('evm');
   let node: ReplayNode;
   let stack: Stack;

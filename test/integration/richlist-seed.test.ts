@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../support/block.js';
 import { uniquePrefix } from '../support/database.js';
+import { endsAfterEach } from '../support/ends.js';
+import { createGate } from '../support/gate.js';
 import {
   holdersOf,
   type Ledger,
@@ -16,11 +18,11 @@ const [bank, ibc] = modelTokens as [string, string];
 
 describe('the state that the rich list begins with', function () {
   this.timeout(120_000);
-  let service: TestService | undefined;
-  afterEach(async () => {
-    await service?.stop();
-    service = undefined;
-  });
+  const endLater = endsAfterEach();
+  const start = async (...args: Parameters<typeof startTestService>): Promise<TestService> => {
+    const service = await startTestService(...args);
+    return { ...service, stop: endLater(() => service.stop()) };
+  };
 
   async function expectLists(running: TestService, ledger: Ledger): Promise<void> {
     for (const token of [bank, ibc])
@@ -39,7 +41,7 @@ describe('the state that the rich list begins with', function () {
     const blocks = modelBlocks(21, 3);
     const without_account = silent(blocks).slice(1, 4);
     assert.ok(without_account.length > 0);
-    service = await startTestService(blocks, { troubles: { without_account } });
+    const service = await start(blocks, { troubles: { without_account } });
     await service.reaches(3);
     await expectLists(service, summed(blocks));
   });
@@ -47,7 +49,7 @@ describe('the state that the rich list begins with', function () {
   for (const owners of ['unimplemented', 'html'] as const)
     it(`is begun with all the same where the node does not know owners (${owners}), which is counted`, async () => {
       const blocks = modelBlocks(22, 3);
-      service = await startTestService(blocks, { troubles: { owners } });
+      const service = await start(blocks, { troubles: { owners } });
       await service.reaches(3);
       await expectLists(service, summed(blocks));
       const { values } = await service.metrics.problems.get();
@@ -58,18 +60,14 @@ describe('the state that the rich list begins with', function () {
     const blocks = modelBlocks(23, 10);
     const env = { CLICKHOUSE_DATABASE: uniquePrefix(), SEED_CONCURRENCY: '1' };
     let writes = 0;
-    let let_go = (): void => {};
+    const hold = createGate();
     const fault = async (point: string): Promise<void> => {
       if (!point.startsWith('richlist write')) return;
       writes += 1;
       // In the middle of the second part: the first is written.
-      if (writes === 9)
-        await new Promise<void>((resolve) => {
-          let_go = resolve;
-        });
+      if (writes === 9) await hold.opened;
     };
-    service = await startTestService(blocks, { env, fault });
-    const first = service;
+    const first = await start(blocks, { env, fault });
     await eventually(async () => writes >= 9, 'the second part');
     const { ready, reason } = first.process.readiness();
     assert.equal(ready, false);
@@ -77,9 +75,9 @@ describe('the state that the rich list begins with', function () {
     const { values } = await first.metrics.seededBalances.get();
     assert.ok((values[0]?.value ?? 0) > 0);
     const stopping = first.stop();
-    let_go();
+    hold.open();
     await stopping;
-    service = await startTestService(blocks, { env });
+    const service = await start(blocks, { env });
     await service.reaches(10);
     await expectLists(service, summed(blocks));
     assert.deepEqual(service.process.readiness(), { ready: true, reason: '' });
@@ -87,22 +85,16 @@ describe('the state that the rich list begins with', function () {
 
   it('keeps the service from being ready, also while the node has given no balance yet', async () => {
     const blocks = modelBlocks(24, 3);
-    let answer = (): void => {};
-    const hold_balances = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    service = await startTestService(blocks, { troubles: { hold_balances } });
-    const running = service;
-    try {
-      await eventually(
-        async () => running.process.readiness().reason.includes('being read at height 1: 0 accounts'),
-        'the reason',
-        20_000,
-      );
-      assert.equal(running.process.readiness().ready, false);
-    } finally {
-      answer();
-    }
+    const balances = createGate();
+    const running = await start(blocks, { troubles: { hold_balances: balances.opened } });
+    endLater(balances.open);
+    await eventually(
+      async () => running.process.readiness().reason.includes('being read at height 1: 0 accounts'),
+      'the reason',
+      20_000,
+    );
+    assert.equal(running.process.readiness().ready, false);
+    balances.open();
     await running.reaches(3);
     assert.deepEqual(running.process.readiness(), { ready: true, reason: '' });
   });

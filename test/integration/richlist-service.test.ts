@@ -3,6 +3,7 @@ import { status } from '@grpc/grpc-js';
 import type { Change, Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { eventually } from '../support/block.js';
+import { endsAfterEach } from '../support/ends.js';
 import {
   holdersOf,
   type Ledger,
@@ -22,16 +23,11 @@ const counted = async (counter: { get(): Promise<{ values: { value: number }[] }
 
 describe('the richlist service', function () {
   this.timeout(120_000);
-  let service: TestService | undefined;
-  afterEach(async () => {
-    await service?.stop();
-    service = undefined;
-  });
-
-  async function start(...args: Parameters<typeof startTestService>): Promise<TestService> {
-    service = await startTestService(...args);
-    return service;
-  }
+  const endLater = endsAfterEach();
+  const start = async (...args: Parameters<typeof startTestService>): Promise<TestService> => {
+    const service = await startTestService(...args);
+    return { ...service, stop: endLater(() => service.stop()) };
+  };
 
   /** Compares every list with a ledger. */
   async function expectLists(running: TestService, ledger: Ledger, tokens = modelTokens): Promise<void> {
@@ -51,8 +47,7 @@ describe('the richlist service', function () {
   it('begins with the latest state where the first one is pruned, and shows nothing before that height', async () => {
     const blocks = modelBlocks(12, 30);
     const heights = new Set<number>();
-    const running = await startTestService([], { env: { RECONCILE_INTERVAL_MS: '0' } });
-    service = running;
+    const running = await start([], { env: { RECONCILE_INTERVAL_MS: '0' } });
     running.node.troubles({ earliest_state: 25 });
     running.grow(blocks);
     await eventually(async () => {
@@ -170,8 +165,7 @@ describe('the richlist service', function () {
 
   thoroughIt('gets through a node of which one answer in three fails', async () => {
     const blocks = modelBlocks(16, 20);
-    const running = await startTestService([], { env: { RECONCILE_INTERVAL_MS: '50' } });
-    service = running;
+    const running = await start([], { env: { RECONCILE_INTERVAL_MS: '50' } });
     running.node.troubles({ fail_one_in: 3 });
     running.grow(blocks);
     await running.reaches(20);
@@ -196,8 +190,7 @@ describe('the richlist service', function () {
 
   it('learns denoms later from a node that did not tell them at first', async () => {
     const blocks = modelBlocks(18, 20);
-    const running = await startTestService([], { env: { RECONCILE_INTERVAL_MS: '50' } });
-    service = running;
+    const running = await start([], { env: { RECONCILE_INTERVAL_MS: '50' } });
     running.node.troubles({ nameless: true });
     running.grow(blocks);
     await running.reaches(20);

@@ -34,9 +34,7 @@ const block = (
 
 const page = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
 
-describe('the tables of the rich list', function () {
-  this.timeout(60_000);
-
+describe('the tables of the rich list', () => {
   async function open(): Promise<TestRichlist> {
     const list = await openTestRichlist(await testDatabase(), uniquePrefix());
     await list.store.recover();

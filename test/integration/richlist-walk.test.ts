@@ -14,9 +14,7 @@ const amountOf = (n: number): bigint => BigInt(1_000 - 100 * (n % 7));
 /** Holders that a walk must show: the others gain, lose and leave while it goes on. */
 const staysPut = (n: number): boolean => n % 3 === 0;
 
-describe('a walk through holders while the chain goes on', function () {
-  this.timeout(60_000);
-
+describe('a walk through holders while the chain goes on', () => {
   for (const reverse of isThorough ? [true, false] : [false])
     it(`shows what stays exactly once (${reverse ? 'largest' : 'smallest'} first), over a rollback too`, async () => {
       const database = await testDatabase();

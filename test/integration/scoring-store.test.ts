@@ -69,8 +69,7 @@ const tx: StageTx = {
   updated_at: 1,
 };
 
-describe('the tables and the API of the scoring operator', function () {
-  this.timeout(60_000);
+describe('the tables and the API of the scoring operator', () => {
   const program = '31337/0xabc';
   let database: Database;
   let name: string;

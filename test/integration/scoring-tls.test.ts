@@ -38,8 +38,7 @@ const files = (certificate: string): Record<string, string> => ({
 });
 const log = createLog('silent');
 
-describe('scoring where the services want certificates', function () {
-  this.timeout(60_000);
+describe('scoring where the services want certificates', () => {
   let anvil: Anvil;
   let server: RpcServer;
   let contract: string;

@@ -14,7 +14,7 @@ import { listHolders } from '../../services/richlist/read/holders.js';
 import { richlistService } from '../../services/richlist/rpc.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { modelOf, randomNfts } from '../support/nft-model.js';
-import { migrateNft, openNft } from '../support/nft-tables.js';
+import { newNft, openNft } from '../support/nft-tables.js';
 import { holdersOf, modelChain, modelGenesis, modelTokens } from '../support/richlist-model.js';
 import { openTestRichlist, seedOf } from '../support/richlist-tables.js';
 import { thoroughIt } from '../support/sample.js';
@@ -123,15 +123,12 @@ describe('a process that only serves', function () {
   );
 
   thoroughIt('shows the collections that another one learns of, and its lists after a rollback', async () => {
-    const prefix = uniquePrefix();
-    await migrateNft(database, prefix);
-    const writer = await openNft(database, prefix);
-    await writer.store.recover();
+    const writer = await newNft();
     const chain = randomNfts(5);
     const blocks = [chain.next(undefined)];
     while (blocks.length < 40) blocks.push(chain.next(blocks.at(-1)));
     await writer.store.writeBlocks(blocks.slice(0, 25));
-    const { index } = await openNft(database, prefix);
+    const { index } = await openNft(database, writer.prefix);
     const { look } = index;
     await look();
 

@@ -4,9 +4,7 @@ import { testDatabase, uniquePrefix } from '../support/database.js';
 import { randomChain } from '../support/tx-model.js';
 import { migrateTx, openTx } from '../support/tx-tables.js';
 
-describe('bodies in the tables of the tx service', function () {
-  this.timeout(60_000);
-
+describe('bodies in the tables of the tx service', () => {
   it('come back to the byte, whatever is in them', async () => {
     const odd = [
       '',

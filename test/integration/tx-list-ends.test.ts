@@ -41,8 +41,7 @@ function endsOf(blocks: readonly ModelBlock[], internal_height: number): Map<Lis
   return ends;
 }
 
-describe('the ends of account lists, by their items', function () {
-  this.timeout(60_000);
+describe('the ends of account lists, by their items', () => {
   const [top, middle] = [24, 15];
   let database: Database;
   let tables: Tables;

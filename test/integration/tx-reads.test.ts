@@ -31,8 +31,7 @@ function counted(database: Database): { database: Database; names: string[] } {
   };
 }
 
-describe('reading the tables of the tx service', function () {
-  this.timeout(60_000);
+describe('reading the tables of the tx service', () => {
   let prefix = '';
   let blocks: ModelBlock[] = [];
   const chain = randomChain(77);

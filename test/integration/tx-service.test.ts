@@ -14,20 +14,17 @@ import { decodeBlock } from '../../services/tx/decode/block.js';
 import { startTx } from '../../services/tx/main.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { endsAfterEach } from '../support/ends.js';
 import { type BlockSource, startBlockSource } from '../support/tx-block-source.js';
 
 const page = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
 
-describe('the tx service', function () {
-  this.timeout(60_000);
-  const closing: (() => unknown)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
+describe('the tx service', () => {
+  const endLater = endsAfterEach();
 
   async function source(options: Parameters<typeof startBlockSource>[0] = {}): Promise<BlockSource> {
     const started = await startBlockSource(options);
-    closing.push(() => started.close());
+    endLater(() => started.close());
     return started;
   }
 
@@ -48,14 +45,10 @@ describe('the tx service', function () {
       addresses: ['127.0.0.1:0'],
     });
     const client = connectRpc(TxServiceClient, tx.address);
-    let stopped = false;
-    const stop = async (): Promise<void> => {
-      if (stopped) return;
-      stopped = true;
+    const stop = endLater(async () => {
       client.close();
       await tx.stop();
-    };
-    closing.push(stop);
+    });
     return { tx, client, stop };
   }
 

@@ -5,28 +5,13 @@ import type { Condition, ScoringProgram } from '../../services/scoring-operator/
 import { eventually } from '../support/block.js';
 import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase } from '../support/database.js';
+import type { CronJob, PodSpec } from '../support/kubernetes/cron-job.js';
 import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespace.js';
 import { type OperatorProcess, startOperatorProcess } from '../support/kubernetes/operator-process.js';
 import { sampleProgram } from '../support/kubernetes/programs.js';
 import { ask } from '../support/kubernetes/raw.js';
 
-type Named = readonly { readonly name: string }[];
-
-interface PodSpec {
-  readonly containers: readonly Readonly<Record<string, Named>>[];
-  readonly volumes: Named;
-  readonly [field: string]: unknown;
-}
-
-interface CronJob {
-  readonly metadata: { readonly generation: number };
-  readonly spec: {
-    readonly suspend: boolean;
-    readonly jobTemplate: {
-      readonly spec: { readonly template: { readonly metadata: object; readonly spec: PodSpec } };
-    };
-  };
-}
+type Template = CronJob['spec']['jobTemplate']['spec']['template'];
 
 const secret = 'hunter22-is-a-secret';
 /** Every part that may be told of the pods of Jobs, in the words of the API server. */
@@ -51,6 +36,7 @@ const told = {
   },
   dnsConfig: { nameservers: ['10.0.0.53'], searches: ['a.test'], options: [{ name: 'ndots', value: '2' }] },
   hostAliases: [{ ip: '10.0.0.1', hostnames: ['node', 'node.test'] }],
+  securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
 };
 const env = [
   { name: 'PASSWORD', value: secret },
@@ -68,8 +54,7 @@ const mounts = [
   { name: 'cache', mountPath: '/mnt/cache' },
 ];
 
-describe('pods of Jobs with all that may be told of them', function () {
-  this.timeout(120_000);
+describe('pods of Jobs with all that may be told of them', () => {
   let space: TestNamespace;
   let tables: ClickHouseServer;
   let operator: OperatorProcess | undefined;
@@ -104,6 +89,10 @@ describe('pods of Jobs with all that may be told of them', function () {
     JOB_DNS_CONFIG: JSON.stringify(told.dnsConfig),
     JOB_HOST_ALIASES: JSON.stringify(told.hostAliases),
     JOB_TOLERATIONS: '[{"key":"dedicated","operator":"Exists"}]',
+    JOB_POD_SECURITY_CONTEXT: JSON.stringify(told.securityContext),
+    JOB_RESOURCES: '{"requests":{"cpu":"0.5","memory":"1024Mi"}}',
+    JOB_POD_LABELS: '{"team":"rollups"}',
+    JOB_IMAGE_PULL_SECRETS: 'registry',
     JOB_EXTRA_ENV: JSON.stringify(env),
     JOB_EXTRA_ENV_FROM: JSON.stringify(envFrom),
     JOB_EXTRA_VOLUMES: JSON.stringify(volumes),
@@ -122,17 +111,17 @@ describe('pods of Jobs with all that may be told of them', function () {
   }
   const cronJob = (name = 'all-score'): Promise<CronJob | undefined> =>
     space.api.get(cronJobs, space.name, name);
-  async function podOnce(is: (spec: PodSpec) => boolean, what: string): Promise<PodSpec> {
-    let found: PodSpec | undefined;
+  async function templateOnce(is: (template: Template) => boolean, what: string): Promise<Template> {
+    let found: Template | undefined;
     await eventually(
       async () => {
-        found = (await cronJob())?.spec.jobTemplate.spec.template.spec;
+        found = (await cronJob())?.spec.jobTemplate.spec.template;
         return found !== undefined && is(found);
       },
       what,
       40_000,
     );
-    return found as PodSpec;
+    return found as Template;
   }
   const condition = async (type: string, name = 'all'): Promise<Condition | undefined> =>
     (await space.api.get<ScoringProgram>(programs, space.name, name))?.status?.conditions?.find(
@@ -140,19 +129,31 @@ describe('pods of Jobs with all that may be told of them', function () {
     );
   const allEvents = async () => (await space.api.list<{ readonly reason: string }>(events, space.name)).items;
 
+  const hasWhatWasTold = (spec?: PodSpec): void => {
+    for (const [field, value] of Object.entries(told))
+      assert.deepEqual(spec?.[field as keyof PodSpec], value, field);
+  };
+
   it('are made as they were told', async () => {
     await start({});
-    await space.create(sampleProgram('all'));
-    const spec = await podOnce(() => true, 'the CronJob');
+    await space.create(sampleProgram('all', { podTemplate: { nodeSelector: { pool: 'scoring' } } }));
+    const { metadata, spec } = await templateOnce(() => true, 'the CronJob');
     const [container] = spec.containers;
-    for (const [field, value] of Object.entries(told)) assert.deepEqual(spec[field], value, field);
-    assert.equal(spec['dnsPolicy'], 'None');
-    assert.equal(spec['runtimeClassName'], classes.runtime);
-    assert.equal(spec['schedulerName'], 'volcano');
-    assert.deepEqual(container?.['env']?.slice(-env.length), env);
-    assert.deepEqual(container?.['envFrom'], envFrom);
-    assert.deepEqual(container?.['volumeMounts']?.slice(-mounts.length), mounts);
+    hasWhatWasTold(spec);
+    assert.equal(spec.dnsPolicy, 'None');
+    assert.equal(spec.runtimeClassName, classes.runtime);
+    assert.equal(spec.schedulerName, 'volcano');
+    assert.deepEqual(container?.env.slice(-env.length), env);
+    assert.deepEqual(container?.envFrom, envFrom);
+    assert.deepEqual(container?.volumeMounts.slice(-mounts.length), mounts);
     assert.deepEqual(spec.volumes.slice(-volumes.length), volumes);
+    assert.deepEqual(spec.nodeSelector, { pool: 'scoring' });
+    assert.deepEqual(spec.imagePullSecrets, [{ name: 'registry' }]);
+    assert.equal(metadata.labels['team'], 'rollups');
+    const path = `/api/v1/namespaces/${space.name}/pods?dryRun=All`;
+    const pod = await ask(space.plane, 'POST', path, { metadata: { ...metadata, name: 'try' }, spec });
+    assert.equal(pod.status, 201, JSON.stringify(pod.body));
+    assert.deepEqual(pod.warnings, []);
   });
 
   it('are let in where only restricted pods are, by the controllers too', async () => {
@@ -172,9 +173,9 @@ describe('pods of Jobs with all that may be told of them', function () {
       'the pod of the Job',
       40_000,
     );
-    for (const [field, value] of Object.entries(told)) assert.deepEqual(pod?.spec[field], value, field);
-    assert.equal(pod?.spec['runtimeClassName'], classes.runtime);
-    assert.equal(pod?.spec['priority'], 7);
+    hasWhatWasTold(pod?.spec);
+    assert.equal(pod?.spec.runtimeClassName, classes.runtime);
+    assert.equal(pod?.spec.priority, 7);
     const names = pod?.spec.volumes.map(({ name }) => name) ?? [];
     assert.ok(names.includes('store') && names.includes('signer'));
   });
@@ -196,22 +197,37 @@ describe('pods of Jobs with all that may be told of them', function () {
       JOB_DNS_POLICY: '',
       JOB_DNS_CONFIG: '',
       JOB_EXTRA_ENV_FROM: '',
+      JOB_TOLERATIONS: '',
+      JOB_POD_LABELS: '',
+      JOB_POD_ANNOTATIONS: '{"example.org/note":"other"}',
     });
-    const spec = await podOnce(({ volumes: all }) => !all.some(({ name }) => name === 'store'), 'the change');
-    assert.equal(spec['dnsPolicy'], 'ClusterFirst');
-    for (const field of ['dnsConfig', 'hostAliases']) assert.equal(Object.hasOwn(spec, field), false, field);
+    const isChanged = ({ spec }: Template): boolean => !spec.volumes.some(({ name }) => name === 'store');
+    const { metadata, spec } = await templateOnce(isChanged, 'the change');
+    assert.equal(spec.dnsPolicy, 'ClusterFirst');
+    for (const field of ['dnsConfig', 'hostAliases', 'tolerations'])
+      assert.equal(Object.hasOwn(spec, field), false, field);
     assert.equal(Object.hasOwn(spec.containers[0] as object, 'envFrom'), false);
-    assert.equal(spec.containers[0]?.['env']?.at(-2)?.name, 'NEW');
+    assert.equal(spec.containers[0]?.env.at(-2)?.name, 'NEW');
+    assert.equal(metadata.labels['team'], undefined);
+    assert.deepEqual(metadata.annotations, { 'example.org/note': 'other' });
     assert.ok(!(await allEvents()).some(({ reason }) => reason === 'DriftRepaired'));
   });
 
   it('have what the program chooses', async () => {
     await space.patch('all', {
-      spec: { podTemplate: { runtimeClassName: 'own', schedulerName: 'own-too' } },
+      spec: {
+        podTemplate: {
+          runtimeClassName: 'own',
+          schedulerName: 'own-too',
+          resources: { limits: { memory: '3Gi' } },
+        },
+      },
     });
-    const spec = await podOnce(({ runtimeClassName }) => runtimeClassName === 'own', 'the class');
-    assert.equal(spec['schedulerName'], 'own-too');
-    assert.deepEqual(spec['affinity'], told.affinity);
+    const { spec } = await templateOnce((template) => template.spec.runtimeClassName === 'own', 'the class');
+    assert.equal(spec.schedulerName, 'own-too');
+    assert.deepEqual(spec.affinity, told.affinity);
+    const resources = JSON.stringify(spec.containers[0]?.resources);
+    assert.ok(resources.includes('3Gi') && !resources.includes('1Gi'), resources);
   });
 
   it('are told to be refused where a field lies deep and is misspelt', async () => {
@@ -230,7 +246,7 @@ describe('pods of Jobs with all that may be told of them', function () {
     assert.equal((await condition('Ready'))?.reason, 'ChildRefused');
     assert.ok((await allEvents()).some(({ reason }) => reason === 'ChildRefused'));
     // What was there goes on, and can still be stopped.
-    assert.deepEqual((await cronJob())?.spec.jobTemplate.spec.template.spec['affinity'], told.affinity);
+    assert.deepEqual((await cronJob())?.spec.jobTemplate.spec.template.spec.affinity, told.affinity);
     await space.patch('all', { spec: { suspend: true } });
     await eventually(async () => (await cronJob())?.spec.suspend === true, 'the end of it', 40_000);
     await space.patch('all', { spec: { suspend: false } });

@@ -12,17 +12,12 @@ import { programs } from '../../services/scoring-operator/operator/controller.js
 import { eventually } from '../support/block.js';
 import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase } from '../support/database.js';
+import type { CronJob } from '../support/kubernetes/cron-job.js';
 import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespace.js';
 import { type OperatorProcess, startOperatorProcess } from '../support/kubernetes/operator-process.js';
 import { sampleProgram } from '../support/kubernetes/programs.js';
 
-interface CronJob {
-  readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
-  readonly spec: { readonly suspend: boolean; readonly schedule: string };
-}
-
-describe('several operators, and faults around them', function () {
-  this.timeout(120_000);
+describe('several operators, and faults around them', () => {
   let space: TestNamespace;
   let tables: ClickHouseServer;
   const started: OperatorProcess[] = [];

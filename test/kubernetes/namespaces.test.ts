@@ -7,31 +7,15 @@ import { leaseName } from '../../services/scoring-operator/operator/environment.
 import { eventually } from '../support/block.js';
 import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase } from '../support/database.js';
+import type { CronJob } from '../support/kubernetes/cron-job.js';
 import { shipped } from '../support/kubernetes/install.js';
 import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespace.js';
 import { type OperatorProcess, startOperatorProcess } from '../support/kubernetes/operator-process.js';
 import { sampleProgram, sampleSpec } from '../support/kubernetes/programs.js';
 
-interface CronJob {
-  readonly spec: {
-    readonly jobTemplate: {
-      readonly spec: {
-        readonly template: {
-          readonly spec: {
-            readonly containers: readonly {
-              readonly env: readonly { readonly name: string; readonly value?: string }[];
-            }[];
-          };
-        };
-      };
-    };
-  };
-}
-
 const rbac = 'rbac.authorization.k8s.io';
 
-describe('an operator of several namespaces', function () {
-  this.timeout(120_000);
+describe('an operator of several namespaces', () => {
   let home: TestNamespace;
   let far: TestNamespace;
   let other: TestNamespace;

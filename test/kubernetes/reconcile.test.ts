@@ -6,52 +6,12 @@ import type { Condition, ScoringProgram } from '../../services/scoring-operator/
 import { eventually } from '../support/block.js';
 import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase } from '../support/database.js';
+import type { CronJob } from '../support/kubernetes/cron-job.js';
 import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespace.js';
 import { type OperatorProcess, startOperatorProcess } from '../support/kubernetes/operator-process.js';
 import { never, sampleProgram, sampleSpec } from '../support/kubernetes/programs.js';
 
-/** A CronJob with what is looked at here. */
-interface CronJob {
-  readonly metadata: {
-    readonly name: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-    readonly labels?: Record<string, string>;
-    readonly annotations?: Record<string, string>;
-    readonly ownerReferences?: readonly { readonly uid: string; readonly controller?: boolean }[];
-  };
-  readonly spec: {
-    readonly suspend: boolean;
-    readonly schedule: string;
-    readonly timeZone: string;
-    readonly concurrencyPolicy: string;
-    readonly startingDeadlineSeconds: number;
-    readonly jobTemplate: {
-      readonly spec: {
-        readonly backoffLimit: number;
-        readonly activeDeadlineSeconds: number;
-        readonly podFailurePolicy: { readonly rules: readonly { readonly action: string }[] };
-        readonly template: { readonly spec: PodSpec };
-      };
-    };
-  };
-}
-
-interface PodSpec {
-  readonly serviceAccountName: string;
-  readonly automountServiceAccountToken: boolean;
-  readonly restartPolicy: string;
-  readonly terminationGracePeriodSeconds: number;
-  readonly volumes: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[];
-  readonly containers: readonly {
-    readonly image: string;
-    readonly args: readonly string[];
-    readonly env: readonly { readonly name: string; readonly value?: string }[];
-  }[];
-}
-
-describe('the operator makes of a program what it shall be', function () {
-  this.timeout(90_000);
+describe('the operator makes of a program what it shall be', () => {
   let space: TestNamespace;
   let tables: ClickHouseServer;
   let operator: OperatorProcess;

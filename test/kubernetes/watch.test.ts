@@ -20,8 +20,7 @@ interface Lease {
 /** Between two comparisons; short, so that a stall is noticed while a test waits. */
 const relist_ms = 1_000;
 
-describe('a watch', function () {
-  this.timeout(60_000);
+describe('a watch', () => {
   let space: TestNamespace;
   let proxy: StallingProxy;
   let watched: Watched<Lease>;

@@ -1,19 +1,18 @@
 import { mkdtempSync } from 'node:fs';
 import { unlink, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { codeOf, type Database } from '../../services/common/clickhouse/database.js';
 import { quoted } from '../../services/common/clickhouse/insert.js';
+import { readBody } from '../../services/common/http-body.js';
+import { type HttpServer, serveHttp } from './http-server.js';
 
 /** A ClickHouse server's HTTP interface as far as weft's client uses it. */
-export interface ClickHouseServer {
-  readonly url: string;
+export interface ClickHouseServer extends HttpServer {
   /** Length of the longest URL that was asked for. */
   readonly longest: () => number;
-  close(): Promise<void>;
 }
 
 /** What a server takes unless its http_max_uri_size says something else, in bytes. */
@@ -75,42 +74,35 @@ export async function serveClickHouse(database: Database): Promise<ClickHouseSer
     return '';
   };
 
-  const server = createServer({ maxHeaderSize: 4 * longestUrl }, (request, response) => {
-    const length = request.url?.length ?? 0;
-    longest = Math.max(longest, length);
-    if (length > longestUrl) {
-      request.resume();
-      response.writeHead(400, { 'x-clickhouse-exception-code': '1000' });
-      response.end('Code: 1000. DB::Exception: HTTP URI is too long');
-      return;
-    }
-    readStatement(request)
-      .then(answer)
-      .then(
-        (bytes) => response.writeHead(200).end(bytes),
-        (error: unknown) => {
-          const code = codeOf(error) ?? codeOf((error as { cause?: unknown }).cause);
-          if (code !== undefined) response.setHeader('x-clickhouse-exception-code', String(code));
-          response.writeHead(500).end(`Code: ${code}. DB::Exception: ${(error as Error).message}`);
-        },
-      );
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    longest: () => longest,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const server = await serveHttp(
+    (request, response) => {
+      const length = request.url?.length ?? 0;
+      longest = Math.max(longest, length);
+      if (length > longestUrl) {
+        request.resume();
+        response.writeHead(400, { 'x-clickhouse-exception-code': '1000' });
+        response.end('Code: 1000. DB::Exception: HTTP URI is too long');
+        return;
+      }
+      readStatement(request)
+        .then(answer)
+        .then(
+          (bytes) => response.writeHead(200).end(bytes),
+          (error: unknown) => {
+            const code = codeOf(error) ?? codeOf((error as { cause?: unknown }).cause);
+            if (code !== undefined) response.setHeader('x-clickhouse-exception-code', String(code));
+            response.writeHead(500).end(`Code: ${code}. DB::Exception: ${(error as Error).message}`);
+          },
+        );
+    },
+    0,
+    { maxHeaderSize: 4 * longestUrl },
+  );
+  return { ...server, longest: () => longest };
 }
 
 async function readStatement(request: IncomingMessage): Promise<Statement> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const sent = Buffer.concat(chunks);
+  const sent = await readBody(request, Number.MAX_SAFE_INTEGER);
   const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
   const { searchParams } = new URL(request.url ?? '/', 'http://clickhouse');
   const type = request.headers['content-type'] ?? '';

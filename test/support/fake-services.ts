@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ServiceDefinition } from '@grpc/grpc-js';
 import { notFound } from '../../services/common/errors.js';
 import {
   type Block,
@@ -182,7 +183,7 @@ export async function startFakeServices(
     Object.fromEntries(Object.entries(all).map(([method, handler]) => [method, answer(method, handler)]));
 
   type Paged = { pagination: PageRequest | undefined };
-  const list = (name: string, all: () => readonly Buffer[]) => async (request: Paged) => {
+  const list = (name: string, all: () => readonly unknown[]) => async (request: Paged) => {
     const { items, pagination } = pageOf(all(), request.pagination);
     return { [name]: items, pagination };
   };
@@ -193,105 +194,79 @@ export async function startFakeServices(
     return { tx };
   };
 
-  const block = await serveRpc(
-    [
-      {
-        definition: BlockServiceService,
-        implementation: {
-          ...handlers({
-            getStatus: async () => ({
-              chain_id: chain.chain_id,
-              vm_type: 'evm',
-              first_height: 1,
-              height: chain.height,
-              trace_height: 0,
-              node_height: chain.height,
-              timestamp: '',
-            }),
-            getBlock: async (request: { height: number }) => {
-              const found = chain.blocks.find((candidate) => candidate.height === String(request.height));
-              if (found === undefined) throw notFound(`block ${request.height} is not indexed`);
-              return { block: found };
-            },
-            listBlocks: async (request: Paged) => {
-              const { items, pagination } = pageOf(chain.blocks, request.pagination);
-              return { blocks: items, pagination };
-            },
-            getAverageBlockTime: async () => ({ avg_block_time: 1.234 }),
-          }),
-          watchHead: streaming(environment, (_: object, { signal }) => blockHead.listen(signal)),
-        },
+  /** Serves a service whose head is said by the test. */
+  const serve = <T>(
+    definition: ServiceDefinition,
+    implementation: Record<string, Handler>,
+    head: Said<T>,
+    address = '127.0.0.1:0',
+  ): Promise<RpcServer> => {
+    const watchHead = streaming(environment, (_: object, { signal }) => head.listen(signal));
+    return serveRpc([{ definition, implementation: { ...handlers(implementation), watchHead } }], [address]);
+  };
+
+  const block = await serve(
+    BlockServiceService,
+    {
+      getStatus: async () => ({
+        chain_id: chain.chain_id,
+        vm_type: 'evm',
+        first_height: 1,
+        height: chain.height,
+        trace_height: 0,
+        node_height: chain.height,
+        timestamp: '',
+      }),
+      getBlock: async (request: { height: number }) => {
+        const found = chain.blocks.find((candidate) => candidate.height === String(request.height));
+        if (found === undefined) throw notFound(`block ${request.height} is not indexed`);
+        return { block: found };
       },
-    ],
-    [addresses.block ?? '127.0.0.1:0'],
+      listBlocks: list('blocks', () => chain.blocks),
+      getAverageBlockTime: async () => ({ avg_block_time: 1.234 }),
+    },
+    blockHead,
+    addresses.block,
   );
-  const tx = await serveRpc(
-    [
-      {
-        definition: TxServiceService,
-        implementation: {
-          ...handlers({
-            getStatus: async () => ({
-              height: chain.tx_height,
-              internal_tx_height: chain.internal_tx_height,
-              hash: '',
-            }),
-            getTx: one(() => chain.txs, 'txhash'),
-            getTxsByHashes: async (request: { tx_hashes: readonly string[] }) => {
-              const found = one(() => chain.txs, 'txhash');
-              const txs = request.tx_hashes.map(async (tx_hash) => (await found({ tx_hash })).tx);
-              return { txs: await Promise.all(txs) };
-            },
-            listTxs: list('txs', () => chain.txs),
-            listTxsByAccount: list('txs', () => chain.txs),
-            listTxsByHeight: list('txs', () => chain.txs),
-            getEvmTx: one(() => chain.receipts, 'transactionHash'),
-            listEvmTxs: list('txs', () => chain.receipts),
-            listEvmTxsByAccount: list('txs', () => chain.receipts),
-            listEvmTxsByHeight: list('txs', () => chain.receipts),
-            listEvmInternalTxsByHash: list('internal_txs', () => chain.frames),
-            listEvmInternalTxs: list('internal_txs', () => chain.frames),
-            listEvmInternalTxsByAccount: list('internal_txs', () => chain.frames),
-            listEvmInternalTxsByHeight: list('internal_txs', () => chain.frames),
-          }),
-          watchHead: streaming(environment, (_: object, { signal }) => txHead.listen(signal)),
-        },
+  const [txs, receipts] = [list('txs', () => chain.txs), list('txs', () => chain.receipts)];
+  const frames = list('internal_txs', () => chain.frames);
+  const tx = await serve(
+    TxServiceService,
+    {
+      getStatus: async () => ({
+        height: chain.tx_height,
+        internal_tx_height: chain.internal_tx_height,
+        hash: '',
+      }),
+      getTx: one(() => chain.txs, 'txhash'),
+      getTxsByHashes: async (request: { tx_hashes: readonly string[] }) => {
+        const found = one(() => chain.txs, 'txhash');
+        const all = request.tx_hashes.map(async (tx_hash) => (await found({ tx_hash })).tx);
+        return { txs: await Promise.all(all) };
       },
-    ],
-    [addresses.tx ?? '127.0.0.1:0'],
+      ...{ listTxs: txs, listTxsByAccount: txs, listTxsByHeight: txs },
+      getEvmTx: one(() => chain.receipts, 'transactionHash'),
+      ...{ listEvmTxs: receipts, listEvmTxsByAccount: receipts, listEvmTxsByHeight: receipts },
+      listEvmInternalTxsByHash: frames,
+      ...{ listEvmInternalTxs: frames, listEvmInternalTxsByAccount: frames },
+      listEvmInternalTxsByHeight: frames,
+    },
+    txHead,
+    addresses.tx,
   );
 
   const hashOf = (body: Buffer): string => JSON.parse(body.toString()).txhash;
-  const nft = await serveRpc(
-    [
-      {
-        definition: NftServiceService,
-        implementation: {
-          ...handlers(fakeNftHandlers(chain.nfts, () => chain.txs.map(hashOf), pageOf) as never),
-          watchHead: streaming(environment, (_: object, { signal }) => nftHead.listen(signal)),
-        },
-      },
-    ],
-    [addresses.nft ?? '127.0.0.1:0'],
-  );
+  const nftHandlers = fakeNftHandlers(chain.nfts, () => chain.txs.map(hashOf), pageOf);
+  const nft = await serve(NftServiceService, nftHandlers as never, nftHead, addresses.nft);
 
-  const richlist = await serveRpc(
-    [
-      {
-        definition: RichlistServiceService,
-        implementation: {
-          ...handlers({
-            getStatus: async () => ({ rich_list_height: chain.rich_list_height, first_height: 1 }),
-            listHolders: async (request: Paged) => {
-              const { items, pagination } = pageOf(chain.holders, request.pagination);
-              return { holders: items, pagination };
-            },
-          }),
-          watchHead: streaming(environment, (_: object, { signal }) => richlistHead.listen(signal)),
-        },
-      },
-    ],
-    [addresses.richlist ?? '127.0.0.1:0'],
+  const richlist = await serve(
+    RichlistServiceService,
+    {
+      getStatus: async () => ({ rich_list_height: chain.rich_list_height, first_height: 1 }),
+      listHolders: list('holders', () => chain.holders),
+    },
+    richlistHead,
+    addresses.richlist,
   );
 
   const stopped = new Set<RpcServer>();

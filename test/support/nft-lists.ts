@@ -17,15 +17,9 @@ import {
 import { listTokenTxs } from '../../services/nft/read/token-txs.js';
 import { endOf } from '../../services/nft/store/place.js';
 import { compareBytes, tokenIdOf, tokenKey } from '../../services/nft/token-key.js';
+import { type ExpectedList, pageOf } from './lists.js';
 import { contracts, type ModelState, type ModelToken, modelOf, nameless, owners } from './nft-model.js';
 import type { NftTables } from './nft-tables.js';
-
-/** A list with what it must hold, in ascending order. */
-export interface ExpectedItems {
-  readonly name: string;
-  readonly items: readonly unknown[];
-  read(request: PageRequest): Promise<MovingPage<unknown>>;
-}
 
 const keyOf = ({ token_id }: ModelToken): string => tokenKey(token_id);
 const byId = (a: ModelToken, b: ModelToken): number =>
@@ -37,11 +31,11 @@ const plain = ({ collection, token_id, owner, uri, height, timestamp }: ModelTok
 });
 
 /** Every list that there is, for a chain whose contracts but one are shown. */
-export function everyNftList({ index }: NftTables, state: ModelState): ExpectedItems[] {
+export function everyNftList({ index }: NftTables, state: ModelState): ExpectedList[] {
   const reading = () => startReading(index.reader, {});
   const all = [...state.tokens.values()].filter(({ burnt }) => !burnt);
   const shown = all.filter(({ collection }) => collection !== nameless);
-  const lists: ExpectedItems[] = [];
+  const lists: ExpectedList[] = [];
   const add = (
     name: string,
     tokens: readonly ModelToken[],
@@ -117,74 +111,6 @@ export function everyNftList({ index }: NftTables, state: ModelState): ExpectedI
     });
   }
   return lists;
-}
-
-const pageOf = (request: Partial<PageRequest>): PageRequest => ({
-  ...{ key: '', offset: 0, limit: 1000, count_total: true, reverse: true },
-  ...request,
-});
-
-/** Reads a list whole, in both orders. */
-export async function checkWholeList(list: ExpectedItems): Promise<void> {
-  for (const reverse of [true, false]) {
-    const { items, pagination } = await list.read(pageOf({ reverse }));
-    assert.deepEqual(
-      items,
-      reverse ? list.items.toReversed() : list.items,
-      `${list.name}, reverse ${reverse}`,
-    );
-    assert.deepEqual(
-      pagination,
-      { next_key: '', previous_key: '', total: String(list.items.length) },
-      list.name,
-    );
-  }
-}
-
-/** Walks a list forward and back by keys in both orders, and looks at offsets. */
-export async function checkListPages(list: ExpectedItems, limit: number): Promise<void> {
-  for (const reverse of [true, false]) {
-    const expected = reverse ? list.items.toReversed() : list.items;
-    const about = `${list.name}, limit ${limit}, reverse ${reverse}`;
-    const forward = [await list.read(pageOf({ limit, reverse }))];
-    while (forward.at(-1)?.pagination.next_key !== '') {
-      const { next_key = '' } = forward.at(-1)?.pagination ?? {};
-      forward.push(await list.read(pageOf({ limit, reverse, key: next_key, offset: 7 })));
-      assert.ok(forward.length < 1_000, `${about} ends`);
-    }
-    assert.deepEqual(
-      forward.flatMap(({ items }) => items),
-      expected,
-      `${about}, forward`,
-    );
-    const back = [forward.at(-1) as MovingPage<unknown>];
-    while (back.at(-1)?.pagination.previous_key !== '') {
-      const { previous_key = '' } = back.at(-1)?.pagination ?? {};
-      back.push(await list.read(pageOf({ limit, reverse, key: previous_key })));
-      assert.ok(back.length < 1_000, `${about} ends`);
-    }
-    assert.deepEqual(
-      back.reverse().map(({ items }) => items),
-      forward.map(({ items }) => items),
-      `${about}, back`,
-    );
-    const n = expected.length;
-    for (const offset of new Set([1, limit, n - 1, n, n + 3])) {
-      if (offset < 1) continue;
-      const { items, pagination } = await list.read(pageOf({ limit, reverse, offset }));
-      assert.deepEqual(items, expected.slice(offset, offset + limit), `${about}, offset ${offset}`);
-      assert.equal(pagination.next_key !== '', offset + limit < n, `${about}, offset ${offset}: next_key`);
-      assert.equal(pagination.previous_key !== '', n > 0, `${about}, offset ${offset}: previous_key`);
-      if (pagination.previous_key === '') continue;
-      const before = await list.read(pageOf({ limit, reverse, key: pagination.previous_key }));
-      const end = Math.min(offset, n);
-      assert.deepEqual(
-        before.items,
-        expected.slice(Math.max(0, end - limit), end),
-        `${about}, before ${offset}`,
-      );
-    }
-  }
 }
 
 /** Compares the txs of every token, burnt ones too. */

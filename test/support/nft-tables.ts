@@ -5,6 +5,7 @@ import type { FaultPoint } from '../../services/common/fault.js';
 import { createLog } from '../../services/common/log.js';
 import { packageRoot } from '../../services/common/paths.js';
 import type { FencedDatabase } from '../../services/common/writer/fence.js';
+import type { Happening, NftBlock } from '../../services/nft/decode/types.js';
 import { answer, refused } from '../../services/nft/enrich/outcome.js';
 import { readAsks, readDueJobs } from '../../services/nft/enrich/queue.js';
 import { createRangePlanner } from '../../services/nft/enrich/ranges.js';
@@ -16,7 +17,8 @@ import { readAsked } from '../../services/nft/store/details.js';
 import { endOf } from '../../services/nft/store/place.js';
 import type { NftStore } from '../../services/nft/store/store.js';
 import { defaultTextLimits } from '../../services/nft/text-limits.js';
-import { nameless } from './nft-model.js';
+import { testDatabase, uniquePrefix } from './database.js';
+import { nameless, owners } from './nft-model.js';
 
 /** The nft service's tables with a writer, as in one process. */
 export interface NftTables {
@@ -24,6 +26,14 @@ export interface NftTables {
   readonly store: NftStore;
   /** Asks `source` for everything that is to be asked, until nothing is left. */
   learn(source?: DetailSource): Promise<void>;
+}
+
+export interface NftTablesOptions {
+  readonly fault?: FaultPoint;
+  readonly capacity?: number;
+  readonly vm?: 'evm' | 'move' | 'wasm';
+  /** Default: one without a fence. Versions then grow within this process alone. */
+  readonly writer?: FencedDatabase;
 }
 
 const target = (prefix: string) => ({ database: `${prefix}_nft`, cluster: '' });
@@ -50,13 +60,7 @@ const keeping = { limits: defaultTextLimits, report: () => {} };
 export async function openNft(
   database: Database,
   prefix: string,
-  options: {
-    readonly fault?: FaultPoint;
-    readonly capacity?: number;
-    readonly vm?: 'evm' | 'move' | 'wasm';
-    /** Default: one without a fence. Versions then grow within this process alone. */
-    readonly writer?: FencedDatabase;
-  } = {},
+  options: NftTablesOptions = {},
 ): Promise<NftTables> {
   const index = await openNftIndex(database, target(prefix));
   const store = index.openStore(
@@ -89,5 +93,28 @@ export async function openNft(
         await work(source, asks.length > 0 ? asks : jobs, asks.length === 0, asks.at(-1)?.at ?? asked);
       }
     },
+  };
+}
+
+/** Tables in a database of their own, ready to be written. */
+export async function newNft(
+  options: NftTablesOptions = {},
+  database?: Database,
+): Promise<NftTables & { readonly database: Database; readonly prefix: string }> {
+  const [engine, prefix] = [database ?? (await testDatabase()), uniquePrefix()];
+  await migrateNft(engine, prefix);
+  const tables = await openNft(engine, prefix, options);
+  await tables.store.recover();
+  return { ...tables, database: engine, prefix };
+}
+
+/** A block of a chain of such blocks: one tx, in which all of this happens. */
+export function nftBlock(height: number, happenings: readonly Happening[], signer = owners[0]!): NftBlock {
+  const hashAt = (at: number): string => (at === 0 ? '' : String(at).padStart(64, 'A'));
+  const tx = { hash: String(height).padStart(64, '0'), signer };
+  return {
+    ...{ height, hash: hashAt(height), parent_hash: hashAt(height - 1), problems: [] },
+    timestamp: '2026-11-21T09:20:10.1Z',
+    events: happenings.map((happening, index) => ({ ...happening, tx, index })),
   };
 }

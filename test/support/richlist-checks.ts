@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
 import type { PageRequest } from '../../services/common/gen/indexer/common/v1/common.js';
 import type { Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
-import type { MovingPage } from '../../services/common/page/moving.js';
 import { balanceAt, changesBetween, holdersAt, momentOf } from '../../services/richlist/read/history.js';
 import { listHolders } from '../../services/richlist/read/holders.js';
 import type { Reader } from '../../services/richlist/read/reader.js';
+import { checkOffsets, checkWalk } from './lists.js';
 import type { Random } from './random.js';
 import { holdersOf, ledgerKey, type ModelIndex, modelAccounts } from './richlist-model.js';
-
-const request = (more: Partial<PageRequest>): PageRequest => ({
-  key: '',
-  offset: 0,
-  limit: 1000,
-  count_total: true,
-  reverse: true,
-  ...more,
-});
 
 /** Walks a list forward to its end and back, and fails unless it is as expected. */
 export async function checkList(
@@ -24,38 +15,15 @@ export async function checkList(
   expected: readonly Holder[],
   random: Random,
 ): Promise<void> {
+  const list = {
+    name: token,
+    items: expected.toReversed(),
+    read: (request: PageRequest) => listHolders(reader, token, request, {}),
+  };
   for (const reverse of [true, false]) {
-    const wanted = reverse ? [...expected] : [...expected].reverse();
     const limit = 2 + random.integer(5);
-    const read = (more: Partial<PageRequest>): Promise<MovingPage<Holder>> =>
-      listHolders(reader, token, request({ limit, reverse, ...more }), {});
-    const pages: MovingPage<Holder>[] = [];
-    for (let key = ''; pages.length === 0 || key !== ''; key = pages.at(-1)?.pagination.next_key ?? '') {
-      pages.push(await read({ key }));
-      assert.ok(pages.length <= wanted.length + 1, 'the walk does not end');
-    }
-    assert.deepEqual(
-      pages.flatMap((page) => page.items),
-      wanted,
-    );
-    assert.equal(pages.length, Math.max(1, Math.ceil(wanted.length / limit)));
-    for (const page of pages) assert.equal(page.pagination.total, String(wanted.length));
-    const back: Holder[][] = [];
-    for (let key = pages.at(-1)?.pagination.previous_key ?? ''; key !== ''; ) {
-      const page = await read({ key });
-      back.unshift(page.items);
-      key = page.pagination.previous_key;
-    }
-    assert.deepEqual(
-      back,
-      pages.slice(0, -1).map((page) => page.items),
-    );
-    const offset = random.integer(wanted.length + 2);
-    const page = await read({ offset, count_total: false });
-    assert.deepEqual(page.items, wanted.slice(offset, offset + limit));
-    assert.equal(page.pagination.total, '0');
-    assert.equal(page.pagination.next_key !== '', offset + limit < wanted.length);
-    assert.equal(page.pagination.previous_key !== '', offset > 0 && wanted.length > 0);
+    await checkWalk(list, limit, reverse);
+    await checkOffsets(list, limit, reverse, [random.integer(expected.length + 2)]);
   }
 }
 

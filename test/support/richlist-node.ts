@@ -1,6 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { toBech32 } from '../../services/common/chain/address.js';
+import { readBody } from '../../services/common/http-body.js';
+import { type HttpServer, serveHttp } from './http-server.js';
 import { type Ledger, ledgerKey, modelAccounts, modelTokens } from './richlist-model.js';
 
 /** How a made-up node misbehaves; everything is off unless named. */
@@ -30,12 +30,10 @@ export interface NodeTroubles {
 }
 
 /** A node that answers about balances as a made-up chain has them. */
-export interface RichlistNode {
-  readonly url: string;
+export interface RichlistNode extends HttpServer {
   /** Questions so far: rest, eth_call, batch. */
   readonly asked: Record<string, number>;
   troubles(troubles: NodeTroubles): void;
-  close(): Promise<void>;
 }
 
 /** The bank's name of a model token; the last two are no bank denoms. */
@@ -161,39 +159,30 @@ export async function startRichlistNode(
     return [200, parsed.map((one) => ({ jsonrpc: '2.0', ...call(one) })).reverse()];
   };
 
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', async () => {
-      if (request.url?.includes('/balances/')) await troubles.hold_balances;
-      const url = new URL(request.url ?? '/', 'http://node');
-      const [status, answer] =
-        request.method === 'POST'
-          ? jsonRpc(Buffer.concat(chunks).toString())
-          : rest(url.pathname, url.searchParams, String(request.headers['x-cosmos-block-height'] ?? ''));
-      const text = typeof answer === 'string' ? `<html>${answer}</html>` : JSON.stringify(answer);
-      requests += 1;
-      const fails = troubles.fail_one_in !== undefined && requests % troubles.fail_one_in === 0;
-      const kind = fails ? (requests / (troubles.fail_one_in as number)) % 4 : -1;
-      if (kind === 0) response.writeHead(500).end('{"code":2,"message":"oops","details":[]}');
-      else if (kind === 1) response.writeHead(502).end('<html>bad gateway</html>');
-      else if (kind === 2) response.writeHead(200).end(text.slice(0, text.length >> 1));
-      else if (kind === 3) request.socket.destroy();
-      else response.writeHead(status).end(text);
-    });
+  const server = await serveHttp(async (request, response) => {
+    const sent = await readBody(request, Number.MAX_SAFE_INTEGER);
+    if (request.url?.includes('/balances/')) await troubles.hold_balances;
+    const url = new URL(request.url ?? '/', 'http://node');
+    const [status, answer] =
+      request.method === 'POST'
+        ? jsonRpc(sent.toString())
+        : rest(url.pathname, url.searchParams, String(request.headers['x-cosmos-block-height'] ?? ''));
+    const text = typeof answer === 'string' ? `<html>${answer}</html>` : JSON.stringify(answer);
+    requests += 1;
+    const fails = troubles.fail_one_in !== undefined && requests % troubles.fail_one_in === 0;
+    const kind = fails ? (requests / (troubles.fail_one_in as number)) % 4 : -1;
+    if (kind === 0) response.writeHead(500).end('{"code":2,"message":"oops","details":[]}');
+    else if (kind === 1) response.writeHead(502).end('<html>bad gateway</html>');
+    else if (kind === 2) response.writeHead(200).end(text.slice(0, text.length >> 1));
+    else if (kind === 3) request.socket.destroy();
+    else response.writeHead(status).end(text);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
     asked,
     troubles(next) {
       troubles = next;
       lies = next.lies ?? 0;
-    },
-    async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
     },
   };
 }

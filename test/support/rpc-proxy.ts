@@ -1,5 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { readBody } from '../../services/common/http-body.js';
+import { serveHttp } from './http-server.js';
 
 /** A JSON-RPC request that passes. */
 export interface PassingRequest {
@@ -39,11 +39,9 @@ export interface RpcProxy {
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const requests: PassingRequest[] = [];
   const count = (method: string): number => requests.filter((one) => one.method === method).length;
-  const server: Server = createServer((request, response) => {
+  const { url, close } = await serveHttp((request, response) => {
     void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = Buffer.concat(chunks).toString();
+      const body = (await readBody(request, Number.MAX_SAFE_INTEGER)).toString();
       const { id, method, params } = JSON.parse(body) as { id: number } & PassingRequest;
       requests.push({ method, params });
       const meddling = await proxy.meddle?.({ method, params }, count(method));
@@ -62,16 +60,12 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       response.end(JSON.stringify({ jsonrpc: '2.0', id, ...reply }));
     })().catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const proxy: RpcProxy = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     requests,
     count,
     meddle: undefined,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop: close,
   };
   return proxy;
 }

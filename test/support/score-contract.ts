@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { AbiCoder, Contract, type ContractTransactionReceipt, concat, JsonRpcProvider, Wallet } from 'ethers';
 import { createEndpoints, type Endpoints } from '../../services/common/chain/endpoints.js';
 import { sleep } from '../../services/common/lifecycle.js';
@@ -6,6 +7,7 @@ import { createMetrics } from '../../services/common/metrics.js';
 import { type Artifact, readArtifact } from '../../services/scoring-operator/contract/artifact.js';
 import { createScoreContract } from '../../services/scoring-operator/contract/client.js';
 import type { ScoreContract } from '../../services/scoring-operator/contract/contract.js';
+import { ContractError } from '../../services/scoring-operator/contract/errors.js';
 import { createEvmRpc, type EvmRpc } from '../../services/scoring-operator/contract/rpc.js';
 import { createScoreSender } from '../../services/scoring-operator/contract/score-sender.js';
 import { hide } from '../../services/scoring-operator/contract/secret.js';
@@ -131,6 +133,14 @@ export function clientOf(url: string, address: string, options: ClientOptions): 
   });
   return { rpc, endpoints, contract, sender };
 }
+
+/** Fails unless an error is a ContractError of a kind, with words. */
+export const failed = (kind: string, words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ContractError, String((error as Error).stack));
+  assert.equal(error.kind, kind, error.message);
+  assert.match(error.message, words);
+  return true;
+};
 
 /** Hooks that write everything down. */
 export function recordingHooks(): SendHooks & { readonly told: string[] } {

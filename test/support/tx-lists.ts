@@ -10,14 +10,8 @@ import {
 } from '../../services/tx/read/lists.js';
 import type { Reader } from '../../services/tx/read/reader.js';
 import type { Kind } from '../../services/tx/store/tables.js';
+import type { ExpectedList } from './lists.js';
 import { accounts, busy, listsOf, type ModelBlock, msgTypes, storeOwner, stranger } from './tx-model.js';
-
-/** A list as it is asked for, and what it must hold, oldest first. */
-export interface ExpectedPages {
-  readonly name: string;
-  readonly bodies: readonly string[];
-  readonly read: (page: PageRequest) => Promise<BodyPage>;
-}
 
 /** Sets of types to filter by: one, several that overlap, one that nothing has. */
 export const filters = [
@@ -33,15 +27,25 @@ export function everyList(
   reader: Reader,
   blocks: readonly ModelBlock[],
   internal_height: number,
-): ExpectedPages[] {
+): ExpectedList[] {
   const { txs, evm_txs, frames } = listsOf(blocks, internal_height);
   const items = { tx: txs, evm_tx: evm_txs, internal_tx: frames };
   const hasAny = (wanted: readonly string[]) => (tx: { msgs: readonly string[] }) =>
     tx.msgs.some((msg) => wanted.includes(msg));
-  const bodiesOf = (some: readonly { body: string }[]) => some.map(({ body }) => body);
-  const lists: ExpectedPages[] = [];
-  const add = (name: string, some: readonly { body: string }[], read: ExpectedPages['read']) =>
-    lists.push({ name, bodies: bodiesOf(some), read });
+  const lists: ExpectedList[] = [];
+  const add = (
+    name: string,
+    some: readonly { body: string }[],
+    read: (page: PageRequest) => Promise<BodyPage>,
+  ) =>
+    lists.push({
+      name,
+      items: some.map(({ body }) => body),
+      async read(request) {
+        const { bodies, pagination } = await read(request);
+        return { items: bodies.map(String), pagination };
+      },
+    });
 
   for (const kind of ['tx', 'evm_tx', 'internal_tx'] as Kind[]) {
     add(kind, items[kind], (page) => listAll(reader, kind, page, {}));
@@ -97,105 +101,4 @@ export function everyList(
     );
   }
   return lists;
-}
-
-const page = (request: Partial<PageRequest>): PageRequest => ({
-  key: '',
-  offset: 0,
-  limit: 1000,
-  count_total: true,
-  reverse: true,
-  ...request,
-});
-
-const texts = ({ bodies }: BodyPage): string[] => bodies.map((body) => body.toString());
-
-/** Reads a list whole, in both orders. */
-export async function checkContent(list: ExpectedPages): Promise<void> {
-  const newestFirst = [...list.bodies].reverse();
-  for (const [reverse, expected] of [
-    [true, newestFirst],
-    [false, list.bodies],
-  ] as const) {
-    const answer = await list.read(page({ reverse }));
-    assert.deepEqual(texts(answer), expected.slice(0, 1000), `${list.name}, reverse ${reverse}`);
-    assert.equal(answer.pagination.total, String(list.bodies.length), `${list.name}: total`);
-  }
-}
-
-/** Walks a list forward and back by keys in both orders, and looks at offsets. */
-export async function checkPaging(list: ExpectedPages, limit: number): Promise<void> {
-  for (const reverse of [true, false]) {
-    const expected = reverse ? [...list.bodies].reverse() : list.bodies;
-    const about = `${list.name}, limit ${limit}, reverse ${reverse}`;
-    const forward = await walk(list, { limit, reverse }, 'next_key');
-    assert.deepEqual(forward.flatMap(texts), expected, `${about}, forward`);
-    assert.ok(
-      forward.every(({ pagination }) => pagination.total === String(expected.length)),
-      `${about}, totals`,
-    );
-    assert.equal(forward[0]?.pagination.previous_key, '', `${about}: nothing before the first page`);
-    const last = forward.at(-1) as BodyPage;
-    const back = await walk(
-      list,
-      { limit, reverse, key: last.pagination.previous_key },
-      'previous_key',
-      last,
-    );
-    assert.deepEqual(back.reverse().map(texts), forward.map(texts), `${about}, back`);
-    const n = expected.length;
-    for (const offset of new Set([0, 1, limit, n - 1, n, n + 5])) {
-      if (offset < 0) continue;
-      const answer = await list.read(page({ limit, reverse, offset, count_total: offset > n }));
-      assert.deepEqual(texts(answer), expected.slice(offset, offset + limit), `${about}, offset ${offset}`);
-      assert.equal(
-        answer.pagination.total,
-        offset > n ? String(n) : '0',
-        `${about}, offset ${offset}: total`,
-      );
-      assert.equal(
-        answer.pagination.next_key !== '',
-        offset + limit < n,
-        `${about}, offset ${offset}: next_key`,
-      );
-      if (answer.pagination.next_key !== '') {
-        const next = await list.read(page({ limit, reverse, key: answer.pagination.next_key, offset: 3 }));
-        assert.deepEqual(
-          texts(next),
-          expected.slice(offset + limit, offset + 2 * limit),
-          `${about}, after offset ${offset}`,
-        );
-      }
-      if (answer.pagination.previous_key !== '') {
-        const before = await list.read(page({ limit, reverse, key: answer.pagination.previous_key }));
-        assert.deepEqual(
-          texts(before),
-          expected.slice(Math.max(0, Math.min(offset, n) - limit), offset),
-          `${about}, before offset ${offset}`,
-        );
-      }
-      assert.equal(
-        answer.pagination.previous_key !== '',
-        offset > 0 && n > 0,
-        `${about}, offset ${offset}: previous_key`,
-      );
-    }
-  }
-}
-
-async function walk(
-  list: ExpectedPages,
-  request: Partial<PageRequest>,
-  direction: 'next_key' | 'previous_key',
-  start?: BodyPage,
-): Promise<BodyPage[]> {
-  const pages: BodyPage[] = start === undefined ? [] : [start];
-  if (start !== undefined && request.key === '') return pages;
-  for (let key = request.key ?? ''; ; ) {
-    const answer = await list.read(page({ ...request, key }));
-    pages.push(answer);
-    key = answer.pagination[direction];
-    if (key === '') return pages;
-    assert.ok(pages.length < 2_000, `${list.name}: the walk ends`);
-  }
 }

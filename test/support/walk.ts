@@ -24,22 +24,3 @@ export async function walkForward(
   } while (key !== '');
   return pages;
 }
-
-/** The pages before a page, walked by previous_key back to the first, in the order of the list. */
-export async function walkBack(
-  stack: Pick<Stack, 'get'>,
-  path: string,
-  limit: number,
-  from: ListAnswer,
-): Promise<ListAnswer[]> {
-  const join = path.includes('?') ? '&' : '?';
-  const pages: ListAnswer[] = [];
-  let key = from.pagination.previous_key;
-  while (key !== '') {
-    const page: ListAnswer = await stack.get(`${path}${join}pagination.limit=${limit}&pagination.key=${key}`);
-    pages.unshift(page);
-    key = page.pagination.previous_key;
-    if (pages.length > 10_000) throw new Error(`${path}: the walk back does not end`);
-  }
-  return pages;
-}

@@ -11,8 +11,7 @@ import { clientOf, deployKind, plainContract, scoresOf } from '../support/score-
 
 const program = fileURLToPath(new URL('../support/score-crash-child.js', import.meta.url));
 
-describe('a sender that is killed', function () {
-  this.timeout(120_000);
+describe('a sender that is killed', () => {
   let anvil: Anvil;
   let proxy: RpcProxy;
   let folder: string;

@@ -37,8 +37,7 @@ interface Running {
   said(): string;
 }
 
-describe('services whose accounts of ClickHouse have the privileges that are documented', function () {
-  this.timeout(180_000);
+describe('services whose accounts of ClickHouse have the privileges that are documented', () => {
   const { height, holders = {}, txs } = readFacts('evm');
   const accounts = new Map<Service, EngineAccount>();
   const running = new Map<string, Running>();

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { Database } from '../../services/common/clickhouse/database.js';
 import type { Happening, NftBlock } from '../../services/nft/decode/types.js';
 import { answer, refused } from '../../services/nft/enrich/outcome.js';
 import { countJobs } from '../../services/nft/enrich/queue.js';
@@ -8,35 +7,20 @@ import { listCollectionsNamed } from '../../services/nft/read/named.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import { listTokensByAccount, listTokensByCollection } from '../../services/nft/read/token-lists.js';
 import { tokenIdOf } from '../../services/nft/token-key.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
 import { grow } from '../support/grow.js';
-import {
-  checkListPages,
-  checkPast,
-  checkTokenTxs,
-  checkWholeList,
-  everyNftList,
-} from '../support/nft-lists.js';
+import { checkPages, checkWhole } from '../support/lists.js';
+import { checkPast, checkTokenTxs, everyNftList } from '../support/nft-lists.js';
 import { modelOf, nameless, owners, randomNfts } from '../support/nft-model.js';
-import { migrateNft, type NftTables, openNft } from '../support/nft-tables.js';
+import { type NftTables, newNft, nftBlock } from '../support/nft-tables.js';
 import { wholeIt } from '../support/sample.js';
 
 const firstPage = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
 
-describe('the tables of the nft service', function () {
-  this.timeout(240_000);
-  let database: Database;
-  before(async () => {
-    database = await testDatabase();
-  });
-
+describe('the tables of the nft service', () => {
   wholeIt(
     'show every list by every filter, in both orders, forward and back, with offsets and totals',
     async () => {
-      const prefix = uniquePrefix();
-      await migrateNft(database, prefix);
-      const tables = await openNft(database, prefix, { capacity: 7 });
-      await tables.store.recover();
+      const tables = await newNft({ capacity: 7 });
       const [chain, blocks]: [ReturnType<typeof randomNfts>, NftBlock[]] = [randomNfts(7), []];
       for (let batch = 0; batch < 8; batch++) {
         const some = grow(chain, blocks, 7);
@@ -49,24 +33,21 @@ describe('the tables of the nft service', function () {
       // The longest of every kind, and one in eight of the others.
       for (const [index, list] of lists.entries())
         if (list.items.length > 20 || index % 8 === 0)
-          await checkListPages(list, [3, 7, 11, 40][index % 4] as number);
+          await checkPages(list, [3, 7, 11, 40][index % 4] as number);
       await checkTokenTxs(tables, state);
       for (const height of [1, 20, 55]) await checkPast(tables, blocks, height);
     },
   );
 
   it('hide the tokens of what has no name, count none of them, and show them once it has one', async () => {
-    const prefix = uniquePrefix();
-    await migrateNft(database, prefix);
-    const tables = await openNft(database, prefix, { vm: 'evm' });
-    await tables.store.recover();
+    const tables = await newNft({ vm: 'evm' });
     const [chain, blocks]: [ReturnType<typeof randomNfts>, NftBlock[]] = [randomNfts(11), []];
     grow(chain, blocks, 30);
     await tables.store.writeBlocks(blocks);
     const state = modelOf(blocks);
     // Nobody has a name yet.
     const none = everyNftList(tables, { tokens: new Map(), births: new Map() });
-    for (const list of none.filter((_, index) => index % 9 === 0)) await checkWholeList(list);
+    for (const list of none.filter((_, index) => index % 9 === 0)) await checkWhole(list);
     await tables.learn();
     const owner = owners[0] as string;
     const ofAccount = async (): Promise<string> => {
@@ -108,20 +89,10 @@ describe('the tables of the nft service', function () {
   });
 
   it('have the uris of tokens that came before the chain told of their collection again', async () => {
-    const prefix = uniquePrefix();
-    await migrateNft(database, prefix);
-    const tables = await openNft(database, prefix, { vm: 'evm' });
-    await tables.store.recover();
+    const tables = await newNft({ vm: 'evm' });
     const [collection, owner] = ['c'.repeat(40), owners[1] as string];
-    const write = async (height: number, happenings: readonly Happening[]): Promise<void> => {
-      const tx = { hash: String(height).padStart(64, '0'), signer: owner };
-      const events = happenings.map((happening, index) => ({ ...happening, tx, index }));
-      const parent_hash = height === 1 ? '' : String(height - 1);
-      const timestamp = '2026-11-21T09:20:10.1Z';
-      await tables.store.writeBlocks([
-        { height, hash: String(height), parent_hash, timestamp, events, problems: [] },
-      ]);
-    };
+    const write = (height: number, happenings: readonly Happening[]): Promise<void> =>
+      tables.store.writeBlocks([nftBlock(height, happenings, owner)]);
     const uris = async (some: readonly { token_id: string }[]) =>
       some.map((t) => answer(`uri/${t.token_id}`));
     const mint = (id: number): Happening => ({
@@ -131,7 +102,7 @@ describe('the tables of the nft service', function () {
     });
     await write(1, [mint(1), mint(2)]);
     await tables.learn({ collections: async (some) => some.map(() => refused('no name')), uris });
-    assert.equal((await countJobs(database, tables.index.tables)).failed, 1);
+    assert.equal((await countJobs(tables.database, tables.index.tables)).failed, 1);
     await write(2, [{ what: 'refresh_collection', collection }, mint(3)]);
     const named = async (some: readonly string[]) =>
       some.map(() => answer({ name: 'Late', creator: '' as const }));
@@ -144,22 +115,18 @@ describe('the tables of the nft service', function () {
       ['uri/1', 'uri/2', 'uri/3'],
     );
     // What was given up is no longer: the node has answered since.
-    assert.deepEqual(await countJobs(database, tables.index.tables), { pending: 0, failed: 0 });
+    assert.deepEqual(await countJobs(tables.database, tables.index.tables), { pending: 0, failed: 0 });
   });
 
   it('take nothing that was asked for while blocks were being removed', async () => {
-    const prefix = uniquePrefix();
-    await migrateNft(database, prefix);
+    const details = { names: [], uris: [], jobs: [] };
     const begun: Promise<boolean>[] = [];
     let isCutting = false;
-    const tables: NftTables = await openNft(database, prefix, {
+    const tables: NftTables = await newNft({
       fault: () => {
-        const { store } = tables;
-        const details = { names: [], uris: [], jobs: [] };
-        if (isCutting) begun.push(store.writeDetails(details, store.revision));
+        if (isCutting) begun.push(tables.store.writeDetails(details, tables.store.revision));
       },
     });
-    await tables.store.recover();
     const [chain, blocks]: [ReturnType<typeof randomNfts>, NftBlock[]] = [randomNfts(3), []];
     grow(chain, blocks, 20);
     await tables.store.writeBlocks(blocks);
@@ -168,24 +135,15 @@ describe('the tables of the nft service', function () {
     isCutting = false;
     assert.ok(begun.length > 5);
     assert.ok((await Promise.all(begun)).every((isKept) => !isKept));
-    const details = { names: [], uris: [], jobs: [] };
     assert.equal(await tables.store.writeDetails(details, tables.store.revision), true);
   });
 
   it('find pages far in by offset, also after the list has changed', async () => {
-    const prefix = uniquePrefix();
-    await migrateNft(database, prefix);
-    const tables = await openNft(database, prefix, { vm: 'evm' });
-    await tables.store.recover();
+    const tables = await newNft({ vm: 'evm' });
     const collection = 'c'.repeat(40);
     const [small, blocks]: [string, NftBlock[]] = [owners[1] as string, []];
     const add = async (happenings: readonly Happening[]): Promise<void> => {
-      const height = blocks.length + 1;
-      const tx = { hash: String(height).padStart(64, '0'), signer: small };
-      const events = happenings.map((happening, index) => ({ ...happening, tx, index }));
-      const hash = String(height);
-      const timestamp = '2026-11-21T09:20:10.1Z';
-      blocks.push({ height, hash, parent_hash: blocks.at(-1)?.hash ?? '', timestamp, events, problems: [] });
+      blocks.push(nftBlock(blocks.length + 1, happenings, small));
       await tables.store.writeBlocks(blocks.slice(-1));
     };
     const token = (id: number) => ({ collection, token_id: String(id) });
@@ -203,11 +161,8 @@ describe('the tables of the nft service', function () {
             order: 'token_id',
             page: { ...firstPage, limit: 7, offset, reverse },
           } as const;
-          const { items, pagination } = await listTokensByCollection(
-            startReading(tables.index.reader, {}),
-            collection,
-            query,
-          );
+          const reading = startReading(tables.index.reader, {});
+          const { items, pagination } = await listTokensByCollection(reading, collection, query);
           assert.deepEqual(
             items.map(({ token: found }) => Number(tokenIdOf(found.id_key))),
             ordered.slice(offset, offset + 7),

@@ -7,11 +7,12 @@ import type { NftBlock } from '../../services/nft/decode/types.js';
 import { answer } from '../../services/nft/enrich/outcome.js';
 import { countJobs } from '../../services/nft/enrich/queue.js';
 import { nftViews } from '../../services/nft/store/views.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
+import { uniquePrefix } from '../support/database.js';
 import { grow } from '../support/grow.js';
-import { checkPast, checkTokenTxs, checkWholeList, everyNftList } from '../support/nft-lists.js';
+import { checkWhole } from '../support/lists.js';
+import { checkPast, checkTokenTxs, everyNftList } from '../support/nft-lists.js';
 import { modelOf, randomNfts } from '../support/nft-model.js';
-import { migrateNft, modelSource, type NftTables, openNft } from '../support/nft-tables.js';
+import { migrateNft, modelSource, type NftTables, newNft, openNft } from '../support/nft-tables.js';
 import { viewDifferences } from '../support/views.js';
 
 const options = { name: 'test.earlier' };
@@ -56,17 +57,14 @@ async function makeEarlier(database: Database, from: string, to: string): Promis
   );
 }
 
-describe('tables of NFTs of an earlier version', function () {
-  this.timeout(240_000);
+describe('tables of NFTs of an earlier version', () => {
   let database: Database;
   let first: string;
   const blocks: NftBlock[] = [];
 
   before(async () => {
-    [database, first] = [await testDatabase(), uniquePrefix()];
-    await migrateNft(database, first);
-    const tables = await openNft(database, first, { vm: 'evm' });
-    await tables.store.recover();
+    const tables = await newNft({ vm: 'evm' });
+    ({ database, prefix: first } = tables);
     const chain = randomNfts(21);
     for (let batch = 0; batch < 3; batch++) {
       await tables.store.writeBlocks(grow(chain, blocks, 8));
@@ -153,7 +151,7 @@ describe('tables of NFTs of an earlier version', function () {
     for (const list of lists)
       assert.equal((await list.read(all)).pagination.total, String(list.items.length), list.name);
     await tables.learn();
-    for (const list of lists.filter(({ name }) => name === 'collections')) await checkWholeList(list);
+    for (const list of lists.filter(({ name }) => name === 'collections')) await checkWhole(list);
     await checkAll(tables, own);
   });
 

@@ -5,7 +5,8 @@ import { answer, refused } from '../../services/nft/enrich/outcome.js';
 import type { DetailSource } from '../../services/nft/enrich/source.js';
 import { nftViews } from '../../services/nft/store/views.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { checkPast, checkTokenTxs, checkWholeList, everyNftList } from '../support/nft-lists.js';
+import { checkWhole } from '../support/lists.js';
+import { checkPast, checkTokenTxs, everyNftList } from '../support/nft-lists.js';
 import { contracts, ids, modelOf, owners, randomNfts } from '../support/nft-model.js';
 import { migrateNft, modelSource, type NftTables, openNft } from '../support/nft-tables.js';
 import { type Random, randomFrom } from '../support/random.js';
@@ -74,8 +75,7 @@ interface HistoryOptions {
   readonly onStep?: (step: number, tables: NftTables, blocks: readonly NftBlock[]) => Promise<void>;
 }
 
-describe('views of NFTs', function () {
-  this.timeout(240_000);
+describe('views of NFTs', () => {
   let database: Database;
   before(async () => {
     database = await testDatabase();
@@ -156,8 +156,7 @@ describe('views of NFTs', function () {
         share: number,
       ) => {
         const lists = everyNftList(tables, modelOf(blocks));
-        for (const list of lists.filter((_, index) => index % share === step % share))
-          await checkWholeList(list);
+        for (const list of lists.filter((_, index) => index % share === step % share)) await checkWhole(list);
       };
       const [tables, blocks] = await follow(seed, {
         ...{ vm: 'wasm', chain: randomNfts(seed), sourceOf: () => modelSource },

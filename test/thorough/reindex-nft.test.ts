@@ -3,7 +3,9 @@ import { callRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { endsAfterEach } from '../support/ends.js';
 import { vmOf } from '../support/facts.js';
+import { holdAt } from '../support/gate.js';
 import { everyNftAnswer, everyNftPath } from '../support/nft-answers.js';
 import { connectReindex, nftContents, tableContents } from '../support/reindex.js';
 import { isWhole } from '../support/sample.js';
@@ -11,12 +13,8 @@ import { type Stack, startStack } from '../support/stack.js';
 
 const options = { name: 'test.damage' };
 
-describe('rebuilding the tables of the nft service', function () {
-  this.timeout(120_000);
-  const closing: (() => unknown)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
+describe('rebuilding the tables of the nft service', () => {
+  const endLater = endsAfterEach();
 
   interface Subject extends Stack, ReturnType<typeof connectReindex> {
     readonly node: ReplayNode;
@@ -30,7 +28,7 @@ describe('rebuilding the tables of the nft service', function () {
   ): Promise<Subject> {
     const { tip } = given;
     const node = given.node ?? (await startReplayNode({ recording, ...(tip === undefined ? {} : { tip }) }));
-    if (given.node === undefined) closing.push(() => node.close());
+    if (given.node === undefined) endLater(() => node.close());
     const prefix = uniquePrefix();
     const stack = await startStack(node, {
       vm: vmOf(recording),
@@ -44,7 +42,7 @@ describe('rebuilding the tables of the nft service', function () {
       ...(given.fault === undefined ? {} : { fault: given.fault }),
     });
     const reindex = connectReindex(stack.addresses.nft);
-    closing.push(() => {
+    endLater(() => {
       reindex.close();
       return stack.stop();
     });
@@ -93,20 +91,9 @@ describe('rebuilding the tables of the nft service', function () {
   }
 
   it('is unwound with the tables in use when the chain is rolled back, and reads go on meanwhile', async () => {
-    let [armed, reached] = [true, false];
-    let goOn = (): void => {};
-    const waiting = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const { node, name, rebuild, ...stack } = await start('evm', {
-      tip: 90,
-      fault: async (point) => {
-        if (point !== 'reindex prepared' || !armed) return;
-        [armed, reached] = [false, true];
-        await waiting;
-      },
-    });
-    closing.push(() => goOn());
+    const hold = holdAt('reindex prepared');
+    const { node, name, rebuild, ...stack } = await start('evm', { tip: 90, fault: hold.fault });
+    endLater(hold.open);
     let [isOver, reads] = [false, 0];
     /**
      * Calls wait a second for a cut to end; one that takes longer is a 503 that says to come again, and a client does so.
@@ -130,13 +117,13 @@ describe('rebuilding the tables of the nft service', function () {
       }
     })();
     const rebuilding = rebuild();
-    await eventually(() => reached, 'the tables');
+    await eventually(hold.isReached, 'the tables');
     node.fork(50, { tip: 100 });
     await eventually(
       async () => (await callRpc(stack.nft.getStatus.bind(stack.nft), {})).height === 100,
       'the new chain in the tables in use',
     );
-    goOn();
+    hold.open();
     await rebuilding;
     isOver = true;
     await reading;

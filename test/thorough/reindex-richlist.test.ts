@@ -4,24 +4,16 @@ import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { verifyViews } from '../../tools/verify/views.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { endsAfterEach } from '../support/ends.js';
+import { holdAt } from '../support/gate.js';
 import { connectReindex, generationsOf } from '../support/reindex.js';
-import {
-  type ModelBlock,
-  modelBlocks,
-  modelChain,
-  modelGenesis,
-  modelTokens,
-} from '../support/richlist-model.js';
+import { type ModelBlock, modelBlocks, modelTokens } from '../support/richlist-model.js';
 import { startTestService, type TestService } from '../support/richlist-service.js';
 
 const options = { name: 'test.damage' };
 
-describe('rebuilding the tables of the richlist service', function () {
-  this.timeout(90_000);
-  const closing: (() => unknown)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
+describe('rebuilding the tables of the richlist service', () => {
+  const endLater = endsAfterEach();
 
   interface Subject extends TestService, Pick<ReturnType<typeof connectReindex>, 'rebuild'> {
     /** The database of the first generation. */
@@ -43,7 +35,7 @@ describe('rebuilding the tables of the richlist service', function () {
       ...(given.fault === undefined ? {} : { fault: given.fault }),
     });
     const { rebuild, close } = connectReindex(service.process.address);
-    closing.push(() => {
+    endLater(() => {
       close();
       return service.stop();
     });
@@ -131,33 +123,16 @@ describe('rebuilding the tables of the richlist service', function () {
   });
 
   it('is unwound with the tables in use when the chain is rolled back meanwhile', async () => {
-    let [armed, reached] = [true, false];
-    let goOn = (): void => {};
-    const waiting = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    closing.push(() => goOn());
+    const hold = holdAt('reindex prepared');
+    endLater(hold.open);
     const blocks = modelBlocks(32, 30);
-    const running = await start([...blocks], {
-      fault: async (point) => {
-        if (point !== 'reindex prepared' || !armed) return;
-        [armed, reached] = [false, true];
-        await waiting;
-      },
-    });
+    const running = await start([...blocks], { fault: hold.fault });
     const rebuilding = running.rebuild();
-    await eventually(() => reached, 'the tables');
+    await eventually(hold.isReached, 'the tables');
     running.cutTo(12);
-    const other = modelChain(99, modelGenesis());
-    const fork: ModelBlock[] = [];
-    let parent = blocks[11] as ModelBlock;
-    while (fork.length < 16) {
-      parent = other.next(parent);
-      fork.push(parent);
-    }
-    running.grow(fork);
+    running.grow(modelBlocks(99, 16, blocks.slice(0, 12)).slice(12));
     await running.reaches(28);
-    goOn();
+    hold.open();
     await rebuilding;
     await running.reaches(28);
     const rebuilt = await everything(running);

@@ -6,19 +6,17 @@ import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { endsAfterEach } from '../support/ends.js';
 import { vmOf } from '../support/facts.js';
+import { holdAt } from '../support/gate.js';
 import { connectReindex, generationsOf, tableContents } from '../support/reindex.js';
 import { isWhole } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
 
 const options = { name: 'test.damage' };
 
-describe('rebuilding the tables of the tx service', function () {
-  this.timeout(240_000);
-  const closing: (() => unknown)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
+describe('rebuilding the tables of the tx service', () => {
+  const endLater = endsAfterEach();
 
   interface Subject extends Stack, ReturnType<typeof connectReindex> {
     readonly node: ReplayNode;
@@ -40,7 +38,7 @@ describe('rebuilding the tables of the tx service', function () {
     const node =
       given.node ??
       (await startReplayNode({ recording, ...(given.tip === undefined ? {} : { tip: given.tip }) }));
-    if (given.node === undefined) closing.push(() => node.close());
+    if (given.node === undefined) endLater(() => node.close());
     const prefix = given.env?.['CLICKHOUSE_DATABASE'] ?? uniquePrefix();
     const stack = await startStack(node, {
       vm: vmOf(recording as 'evm'),
@@ -48,14 +46,10 @@ describe('rebuilding the tables of the tx service', function () {
       ...(given.fault === undefined ? {} : { fault: given.fault }),
     });
     const reindex = connectReindex(stack.tx.address);
-    let isStopped = false;
-    const stop = async (): Promise<void> => {
-      if (isStopped) return;
-      isStopped = true;
+    const stop = endLater(async () => {
       reindex.close();
       await stack.stop();
-    };
-    closing.push(stop);
+    });
     await stack.reaches(node.tip(), recording === 'evm');
     return { ...stack, ...reindex, node, prefix, stop };
   }
@@ -175,30 +169,18 @@ describe('rebuilding the tables of the tx service', function () {
 
   it('unwinds both when the chain is rolled back meanwhile', async () => {
     for (const where of ['reindex tables made', 'reindex prepared', 'reindex swap']) {
-      let [armed, reached] = [true, 0];
-      let goOn = (): void => {};
-      const waiting = new Promise<void>((resolve) => {
-        goOn = resolve;
-      });
-      const { node, prefix, rebuild, get, stop } = await start({
-        tip: 120,
-        fault: async (point) => {
-          if (point !== where || !armed) return;
-          armed = false;
-          reached += 1;
-          await waiting;
-        },
-      });
+      const hold = holdAt(where);
+      const { node, prefix, rebuild, get, stop } = await start({ tip: 120, fault: hold.fault });
       const rebuilding = rebuild();
-      await eventually(() => reached === 1, where);
+      await eventually(hold.isReached, where);
       node.fork(60, { tip: 130 });
-      if (where === 'reindex swap') setTimeout(goOn, 500);
+      if (where === 'reindex swap') setTimeout(hold.open, 500);
       else {
         await eventually(
           async () => (await get<{ height: number }>('/status')).height === 130,
           'the new chain',
         );
-        goOn();
+        hold.open();
       }
       await rebuilding;
       await eventually(async () => {
@@ -215,16 +197,9 @@ describe('rebuilding the tables of the tx service', function () {
   });
 
   it('says what cannot be done', async () => {
-    let holds = false;
-    const { client, rebuild, prefix, node } = await start({
-      tip: 60,
-      fault: async (point) => {
-        while (holds && point === 'reindex prepared') await new Promise((resolve) => setTimeout(resolve, 10));
-      },
-    });
-    closing.push(() => {
-      holds = false;
-    });
+    const hold = holdAt('reindex prepared');
+    const { client, rebuild, prefix, node } = await start({ tip: 60, fault: hold.fault });
+    endLater(hold.open);
     const watch = async (): Promise<void> => {
       for await (const _ of streamRpc(client.watchReindex.bind(client), {})) {
         // until it ends
@@ -233,7 +208,6 @@ describe('rebuilding the tables of the tx service', function () {
     await fails(watch(), status.NOT_FOUND, /not being rebuilt/);
     await fails(callRpc(client.cancelReindex.bind(client), {}), status.NOT_FOUND, /not being rebuilt/);
 
-    holds = true;
     const first = rebuild();
     await onlyLeft(prefix, '', '_g2');
     await fails(rebuild(), status.ALREADY_EXISTS, /rebuilt already, and is at/);
@@ -242,7 +216,7 @@ describe('rebuilding the tables of the tx service', function () {
       fails(watch(), status.CANCELLED, /cancelled/),
     ]);
     const cancelled = callRpc(client.cancelReindex.bind(client), {});
-    holds = false;
+    hold.open();
     await cancelled;
     await ends;
     await onlyLeft(prefix, '');
@@ -255,16 +229,9 @@ describe('rebuilding the tables of the tx service', function () {
 
   it('goes on after a stop, and leaving the stream does not end it', async () => {
     const prefix = uniquePrefix();
-    let holds = true;
-    const first = await start({
-      env: { CLICKHOUSE_DATABASE: prefix },
-      fault: async (point) => {
-        while (holds && point === 'reindex prepared') await new Promise((resolve) => setTimeout(resolve, 10));
-      },
-    });
-    closing.push(() => {
-      holds = false;
-    });
+    const hold = holdAt('reindex prepared');
+    const first = await start({ env: { CLICKHOUSE_DATABASE: prefix }, fault: hold.fault });
+    endLater(hold.open);
     const leaving = new AbortController();
     const left = first.rebuild(leaving.signal);
     await onlyLeft(prefix, '', '_g2');
@@ -278,7 +245,7 @@ describe('rebuilding the tables of the tx service', function () {
     const ended = fails(told, status.UNAVAILABLE, /goes on with its next start/);
     await new Promise((resolve) => setTimeout(resolve, 100));
     const stopping = first.stop();
-    holds = false;
+    hold.open();
     await stopping;
     await ended;
 

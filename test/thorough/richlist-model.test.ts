@@ -175,8 +175,7 @@ async function check({ list, model, random, blocks }: Subject, walked: number): 
   await checkPast(reader, random.pick(modelTokens), model, height);
 }
 
-describe('the rich list through any history of blocks, heals, rollbacks and kills', function () {
-  this.timeout(240_000);
+describe('the rich list through any history of blocks, heals, rollbacks and kills', () => {
   for (let seed = first; seed < first + histories; seed++) {
     it(`is what a plain ledger says (history ${seed})`, async () => {
       const subject = await open(await testDatabase(), seed);

@@ -18,12 +18,13 @@ import { eventually } from '../support/block.js';
 import { serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { documentedGrants } from '../support/documented-grants.js';
+import { endsAfterEach } from '../support/ends.js';
 import { engineAccount } from '../support/engine-account.js';
 import { isWhole } from '../support/sample.js';
 import { clientOf, deployKind, type Kind, plainContract } from '../support/score-contract.js';
 import { l1InStage } from '../support/scoring/l1.js';
 import { interval, quest, questFile, start } from '../support/scoring/recorded-stages.js';
-import { startWeft, type WeftProcess } from '../support/scoring/run-weft.js';
+import { startWeft as spawnWeft, type WeftProcess } from '../support/scoring/run-weft.js';
 
 const module = { address: '0x1', name: 'vip', prefix: 'initia' };
 
@@ -35,14 +36,13 @@ rules:
   - {kind: source, name: quest, file: quest.csv, duplicates: refuse}
 `;
 
-describe('weft score as a process of its own', function () {
-  this.timeout(180_000);
+describe('weft score as a process of its own', () => {
   const folder = mkdtempSync(join(tmpdir(), 'weft-score-'));
   let node: ReplayNode;
   let indexers: Indexers;
   let anvil: Anvil;
   let l1: SimulatedL1;
-  const running = new Set<WeftProcess>();
+  const endLater = endsAfterEach();
 
   before(async function () {
     anvil = await anvilOrSkip(this);
@@ -57,8 +57,8 @@ describe('weft score as a process of its own', function () {
     writeFileSync(join(folder, 'policy.yaml'), policy);
   });
   afterEach(() => {
-    for (const { child } of running) child.kill('SIGKILL');
-    running.clear();
+    l1.fault = 'none';
+    l1.state.bridges = [];
   });
   after(async () => {
     await l1?.close();
@@ -67,6 +67,17 @@ describe('weft score as a process of its own', function () {
     await anvil?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
+
+  /** Starts a command that does not outlive its test. */
+  const startWeft = (...args: Parameters<typeof spawnWeft>): WeftProcess => {
+    const process = spawnWeft(...args);
+    endLater(() => process.child.kill('SIGKILL'));
+    return process;
+  };
+
+  /** Txs that the first account has sent. */
+  const sent = async (): Promise<number> =>
+    Number(await anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest'));
 
   /** Writes a program and gives what `weft score` needs for it. */
   function prepare(
@@ -96,11 +107,7 @@ describe('weft score as a process of its own', function () {
       LOG_LEVEL: 'debug',
       ...variables,
     };
-    const start = (...args: string[]): WeftProcess => {
-      const process = startWeft(['score', '--program', path, ...args], env);
-      running.add(process);
-      return process;
-    };
+    const start = (...args: string[]): WeftProcess => startWeft(['score', '--program', path, ...args], env);
     return { start, env, path };
   }
 
@@ -111,7 +118,7 @@ describe('weft score as a process of its own', function () {
   }
 
   /** The L1 as it is in a stage, at so many seconds after its start; its time moves on by itself. */
-  function inStage(stage: bigint, seconds: number, first = 5n): NodeJS.Timeout {
+  function inStage(stage: bigint, seconds: number, first = 5n): void {
     const stage_start_time = start + Number(stage - first) * interval;
     Object.assign(l1.state, { stage, stage_start_time, stage_end_time: stage_start_time + interval });
     l1.state.time = stage_start_time + seconds;
@@ -121,7 +128,8 @@ describe('weft score as a process of its own', function () {
       l1.state.past.set(past, { start_time, end_time: start_time + interval });
     }
     l1.isStanding = false;
-    return setInterval(() => l1.advance(0.1), 200);
+    const clock = setInterval(() => l1.advance(0.1), 200);
+    endLater(() => clearInterval(clock));
   }
 
   /** What the policy gives on paper: computed here, without the machine. */
@@ -168,103 +176,81 @@ describe('weft score as a process of its own', function () {
       const contract = await deployKind(anvil, kind, 5n);
       // The oldest contract begins with stage 1, whoever deploys it.
       const first = kind === 'oldest' ? 1n : 5n;
-      const clock = inStage(first + 2n, 30, first);
-      try {
-        const { start: run } = prepare(contract, `kill-${kind}`, kind === 'oldest' ? { start_stage: 1 } : {});
-        const sent = async (): Promise<number> =>
-          Number(await anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest'));
-        for (const txs of [1, 4, 6]) {
-          const from = await sent();
-          const process = run('--once');
-          const enough = eventually(async () => (await sent()) >= from + txs, `${txs} txs`, 20_000).catch(
-            () => {},
-          );
-          await Promise.race([enough, process.ended]);
-          process.child.kill('SIGKILL');
-          await process.ended;
-        }
-        assert.match(await end(run('--once'), 0), new RegExp(`stage ${first + 2n} runs until`));
-        await judge(contract, [first, first + 1n]);
-        const again = await sent();
-        await end(run('--once'), 0);
-        assert.equal(await sent(), again, 'a job that runs twice sends nothing');
-      } finally {
-        clearInterval(clock);
+      inStage(first + 2n, 30, first);
+      const { start: run } = prepare(contract, `kill-${kind}`, kind === 'oldest' ? { start_stage: 1 } : {});
+      for (const txs of [1, 4, 6]) {
+        const from = await sent();
+        const process = run('--once');
+        const enough = eventually(async () => (await sent()) >= from + txs, `${txs} txs`, 20_000).catch(
+          () => {},
+        );
+        await Promise.race([enough, process.ended]);
+        process.child.kill('SIGKILL');
+        await process.ended;
       }
+      assert.match(await end(run('--once'), 0), new RegExp(`stage ${first + 2n} runs until`));
+      await judge(contract, [first, first + 1n]);
+      const again = await sent();
+      await end(run('--once'), 0);
+      assert.equal(await sent(), again, 'a job that runs twice sends nothing');
     });
   }
 
   it('scores two programs side by side over one ClickHouse server, and takes over from one that was killed', async () => {
     const server = await serveClickHouse(await testDatabase());
+    endLater(server.close);
     const other = await startAnvil({ chain_id: 31_338 });
-    const clock = inStage(6n, 30);
-    try {
-      const variables = {
-        CLICKHOUSE_URL: server.url,
-        CLICKHOUSE_DATABASE: uniquePrefix(),
-        WRITER_LEASE_MS: '3000',
-      };
-      const [first, second] = [await deployKind(anvil, 'ours', 5n), await deployKind(other, 'ours', 5n)];
-      const rollup = { json_rpc_urls: [other.url], evm_chain_id: 31_338 };
-      const one = prepare(first, 'side-one', {}, variables);
-      const two = prepare(second, 'side-two', { rollup }, variables);
-      const sent = () => anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest');
-      const before = await sent();
-      const killed = one.start('--once');
-      await eventually(async () => (await sent()) !== before, 'a tx', 30_000);
-      killed.child.kill('SIGKILL');
-      await killed.ended;
-      // The second one need not wait for the first: their rows have writers of their own.
-      const both = [one.start('--once'), two.start('--once')] as const;
-      for (const process of both) assert.match(await end(process, 0), /stage 6 runs until/);
-      assert.match(both[0].output(), /writes the rows of the program .* waiting until it has ended/);
-      assert.doesNotMatch(both[1].output(), /waiting until it has ended/);
-      await judge(first, [5n]);
-      await judge(second, [5n], other);
-    } finally {
-      clearInterval(clock);
-      await other.stop();
-      await server.close();
-    }
+    endLater(() => other.stop());
+    inStage(6n, 30);
+    const variables = {
+      CLICKHOUSE_URL: server.url,
+      CLICKHOUSE_DATABASE: uniquePrefix(),
+      WRITER_LEASE_MS: '3000',
+    };
+    const [first, second] = [await deployKind(anvil, 'ours', 5n), await deployKind(other, 'ours', 5n)];
+    const rollup = { json_rpc_urls: [other.url], evm_chain_id: 31_338 };
+    const one = prepare(first, 'side-one', {}, variables);
+    const two = prepare(second, 'side-two', { rollup }, variables);
+    const before = await sent();
+    const killed = one.start('--once');
+    await eventually(async () => (await sent()) !== before, 'a tx', 30_000);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    // The second one need not wait for the first: their rows have writers of their own.
+    const both = [one.start('--once'), two.start('--once')] as const;
+    for (const process of both) assert.match(await end(process, 0), /stage 6 runs until/);
+    assert.match(both[0].output(), /writes the rows of the program .* waiting until it has ended/);
+    assert.doesNotMatch(both[1].output(), /waiting until it has ended/);
+    await judge(first, [5n]);
+    await judge(second, [5n], other);
   });
 
   it('shows what it would do, then waits for approval, then explains what it did', async () => {
     const contract = await deployKind(anvil, 'ours', 5n);
-    const clock = inStage(6n, 30);
-    try {
-      const manual = prepare(contract, 'manual', { approval: 'Manual' });
-      const dry = await end(manual.start('--once', '--dry-run'), 0);
-      assert.match(dry, /would do: score stage 5/);
-      assert.match(dry, /to be sent: 6\d/);
-      const waiting = await end(manual.start('--once'), 0);
-      const [, approved_list] =
-        /approval of its list ([0-9a-f]{64}) .*\(ApprovalNeeded\)/.exec(waiting) ?? [];
-      assert.match(await end(manual.start('--show', '5'), 0), new RegExp(`list ${approved_list}`));
-      const approved = prepare(contract, 'manual', { approval: 'Manual', approved_stage: 5, approved_list });
-      assert.match(await end(approved.start('--once'), 0), /stage 6 runs until/);
-      await judge(contract, [5n]);
+    inStage(6n, 30);
+    const manual = prepare(contract, 'manual', { approval: 'Manual' });
+    const dry = await end(manual.start('--once', '--dry-run'), 0);
+    assert.match(dry, /would do: score stage 5/);
+    assert.match(dry, /to be sent: 6\d/);
+    const waiting = await end(manual.start('--once'), 0);
+    const [, approved_list] = /approval of its list ([0-9a-f]{64}) .*\(ApprovalNeeded\)/.exec(waiting) ?? [];
+    assert.match(await end(manual.start('--show', '5'), 0), new RegExp(`list ${approved_list}`));
+    const approved = prepare(contract, 'manual', { approval: 'Manual', approved_stage: 5, approved_list });
+    assert.match(await end(approved.start('--once'), 0), /stage 6 runs until/);
+    await judge(contract, [5n]);
 
-      const status = await end(approved.start('--show', 'status'), 0);
-      assert.match(status, /last scored 5, last finalized 5/);
-      const stage = await end(approved.start('--show', '5'), 0);
-      for (const part of [
-        'read back: yes, finalized: yes',
-        'name: end_to_end',
-        'finalize',
-        'strays',
-        'total',
-      ])
-        assert.ok(stage.includes(part), `${part} in ${stage}`);
-      const [address, amount] = quest[59]!.split(',');
-      assert.match(
-        await end(approved.start('--show', address!), 0),
-        new RegExp(
-          `5\\s+${amount}\\s+\\d+\\s+yes[^]*how stage 5 came to it[^]*transactions[^]*total\\s+.*\\s${amount}\\n`,
-        ),
-      );
-    } finally {
-      clearInterval(clock);
-    }
+    const status = await end(approved.start('--show', 'status'), 0);
+    assert.match(status, /last scored 5, last finalized 5/);
+    const stage = await end(approved.start('--show', '5'), 0);
+    for (const part of ['read back: yes, finalized: yes', 'name: end_to_end', 'finalize', 'strays', 'total'])
+      assert.ok(stage.includes(part), `${part} in ${stage}`);
+    const [address, amount] = quest[59]!.split(',');
+    assert.match(
+      await end(approved.start('--show', address!), 0),
+      new RegExp(
+        `5\\s+${amount}\\s+\\d+\\s+yes[^]*how stage 5 came to it[^]*transactions[^]*total\\s+.*\\s${amount}\\n`,
+      ),
+    );
   });
 
   it('zeroes strays before it finalizes', async () => {
@@ -274,150 +260,116 @@ describe('weft score as a process of its own', function () {
     await (
       await plain.getFunction('updateScores').send(5n, [stray], [1234n], { gasPrice: 0, type: 0 })
     ).wait();
-    const clock = inStage(6n, 30);
-    try {
-      await end(prepare(contract, 'strays').start('--once'), 0);
-      await judge(contract, [5n]);
-    } finally {
-      clearInterval(clock);
-    }
+    inStage(6n, 30);
+    await end(prepare(contract, 'strays').start('--once'), 0);
+    await judge(contract, [5n]);
   });
 
   it('scores with an account of ClickHouse that may do what is documented, and tells with that of the operator', async () => {
     const contract = await deployKind(anvil, 'ours', 5n);
     const account = engineAccount(join(folder, 'account'));
     const { env, path } = prepare(contract, 'granted');
-    const runIn = (DATA_DIR: string, ...args: string[]): WeftProcess => {
-      const process = startWeft(args, { ...env, DATA_DIR, MIGRATIONS: 'check' }, account.cwd);
-      running.add(process);
-      return process;
-    };
+    const runIn = (DATA_DIR: string, ...args: string[]): WeftProcess =>
+      startWeft(args, { ...env, DATA_DIR, MIGRATIONS: 'check' }, account.cwd);
     const run = (...args: string[]): WeftProcess => runIn(account.data_dir, ...args);
     account.grant(documentedGrants(/`migrations`/));
     // Where scoring keeps its tables when it has no server.
     await end(runIn(join(account.data_dir, 'scoring'), 'migrate'), 0);
-    const clock = inStage(6n, 30);
-    try {
-      account.grant(documentedGrants(/`scoringOperator`/));
-      assert.match(await end(run('score', '--program', path, '--once'), 75), /Not enough privileges.*INSERT/);
-      account.grant(documentedGrants(/`scoringOperator\.jobs`/));
-      await end(run('score', '--program', path, '--once'), 0);
-      await judge(contract, [5n]);
-      account.grant(documentedGrants(/`scoringOperator`/));
-      assert.match(await end(run('score', '--program', path, '--show', 'status'), 0), /stage 5\b/);
-    } finally {
-      clearInterval(clock);
-    }
+    inStage(6n, 30);
+    account.grant(documentedGrants(/`scoringOperator`/));
+    assert.match(await end(run('score', '--program', path, '--once'), 75), /Not enough privileges.*INSERT/);
+    account.grant(documentedGrants(/`scoringOperator\.jobs`/));
+    await end(run('score', '--program', path, '--once'), 0);
+    await judge(contract, [5n]);
+    account.grant(documentedGrants(/`scoringOperator`/));
+    assert.match(await end(run('score', '--program', path, '--show', 'status'), 0), /stage 5\b/);
   });
 
   it('sends nothing while the L1 cannot be read, stands still, or has another contract registered', async () => {
     const contract = await deployKind(anvil, 'ours', 5n);
-    const before = await anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest');
-    const clock = inStage(6n, 30);
-    try {
-      const { start: run } = prepare(contract, 'refusals', { bridge_id: 5 });
-      // What else an L1 may answer its client is tried with in scoring-l1.
-      for (const fault of isWhole
-        ? (['html', 'cut', 'not_found', 'refuse'] as const)
-        : (['cut', 'refuse'] as const)) {
-        l1.fault = fault;
-        assert.match(await end(run('--once'), 75), /L1Unreadable/);
-      }
-      l1.fault = 'none';
-      l1.isStanding = true;
-      assert.match(await end(run('--once'), 75), /L1StandsStill/);
-      l1.isStanding = false;
-      l1.state.bridges = [
-        { bridge_id: 5n, version: 1n, init_stage: 5n, vip_l2_score_contract: `0x${'8'.repeat(40)}` },
-      ];
-      assert.match(await end(run('--once'), 1), /ALARM.*OtherContractRegistered/);
-      l1.state.bridges = [{ bridge_id: 5n, version: 1n, init_stage: 4n, vip_l2_score_contract: contract }];
-      assert.match(await end(run('--once'), 1), /ALARM.*InitStageTooLate/);
-      assert.equal(await anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest'), before);
-    } finally {
-      clearInterval(clock);
-      l1.fault = 'none';
-      l1.state.bridges = [];
+    const before = await sent();
+    inStage(6n, 30);
+    const { start: run } = prepare(contract, 'refusals', { bridge_id: 5 });
+    // What else an L1 may answer its client is tried with in scoring-l1.
+    for (const fault of isWhole
+      ? (['html', 'cut', 'not_found', 'refuse'] as const)
+      : (['cut', 'refuse'] as const)) {
+      l1.fault = fault;
+      assert.match(await end(run('--once'), 75), /L1Unreadable/);
     }
+    l1.fault = 'none';
+    l1.isStanding = true;
+    assert.match(await end(run('--once'), 75), /L1StandsStill/);
+    l1.isStanding = false;
+    l1.state.bridges = [
+      { bridge_id: 5n, version: 1n, init_stage: 5n, vip_l2_score_contract: `0x${'8'.repeat(40)}` },
+    ];
+    assert.match(await end(run('--once'), 1), /ALARM.*OtherContractRegistered/);
+    l1.state.bridges = [{ bridge_id: 5n, version: 1n, init_stage: 4n, vip_l2_score_contract: contract }];
+    assert.match(await end(run('--once'), 1), /ALARM.*InitStageTooLate/);
+    assert.equal(await sent(), before);
   });
 
   it('sends nothing to a chain that is not the indexed one, whichever URL leads there', async () => {
     const contract = await deployKind(anvil, 'ours', 5n);
     const other = await startAnvil({ chain_id: 5 });
-    const sent = () => anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest');
+    endLater(() => other.stop());
     const before = await sent();
-    const clock = inStage(6n, 30);
-    try {
-      const chains = async (name: string, rollup: object): Promise<string> =>
-        end(prepare(contract, name, { rollup }).start('--once'), 1);
-      const own = { json_rpc_urls: [anvil.url] };
-      const unsaid = prepare(contract, 'chain-unsaid', { rollup: own }).start('--dry-run');
-      const said = await end(unsaid, 0);
-      assert.match(said, /warn.*31337.*minievm-rec-1.*rollup\.evm_chain_id/i);
-      assert.doesNotMatch(said, /OtherChain/);
-      assert.match(
-        await chains('chain-index', { ...own, chain_id: 'else-1' }),
-        /ALARM.*for else-1.*OtherChain/,
-      );
-      assert.match(await chains('chain-said', { ...own, evm_chain_id: 5 }), /EVM_CHAIN_ID is 5/);
-      const second = { json_rpc_urls: [anvil.url, other.url], evm_chain_id: 31_337 };
-      const differing = { json_rpc_urls: [anvil.url, other.url] };
-      assert.match(
-        await chains('chain-differing', differing),
-        /ALARM.*EVM chain id 5.*different.*OtherChain/,
-      );
-      assert.match(await chains('chain-second', second), /ALARM.*EVM chain id 5.*OtherChain/);
-      assert.equal(await sent(), before);
-    } finally {
-      clearInterval(clock);
-      await other.stop();
-    }
+    inStage(6n, 30);
+    const chains = async (name: string, rollup: object): Promise<string> =>
+      end(prepare(contract, name, { rollup }).start('--once'), 1);
+    const own = { json_rpc_urls: [anvil.url] };
+    const unsaid = prepare(contract, 'chain-unsaid', { rollup: own }).start('--dry-run');
+    const said = await end(unsaid, 0);
+    assert.match(said, /warn.*31337.*minievm-rec-1.*rollup\.evm_chain_id/i);
+    assert.doesNotMatch(said, /OtherChain/);
+    assert.match(
+      await chains('chain-index', { ...own, chain_id: 'else-1' }),
+      /ALARM.*for else-1.*OtherChain/,
+    );
+    assert.match(await chains('chain-said', { ...own, evm_chain_id: 5 }), /EVM_CHAIN_ID is 5/);
+    const second = { json_rpc_urls: [anvil.url, other.url], evm_chain_id: 31_337 };
+    const differing = { json_rpc_urls: [anvil.url, other.url] };
+    assert.match(await chains('chain-differing', differing), /ALARM.*EVM chain id 5.*different.*OtherChain/);
+    assert.match(await chains('chain-second', second), /ALARM.*EVM chain id 5.*OtherChain/);
+    assert.equal(await sent(), before);
   });
 
   it('waits for a person where nobody says when a stage was, or counts back where that is allowed', async () => {
     const contract = await deployKind(anvil, 'ours', 5n);
-    const clock = inStage(7n, 30);
+    inStage(7n, 30);
     l1.state.past = new Map();
-    const sent = () => anvil.call('eth_getTransactionCount', anvil.accounts[0]!.address, 'latest');
     const before = await sent();
-    try {
-      assert.match(await end(prepare(contract, 'cold').start('--once'), 1), /stage 5 was.*\(WindowUnknown\)/);
-      assert.equal(await sent(), before);
-      await end(prepare(contract, 'cold', { count_intervals: true }).start('--once'), 0);
-      await judge(contract, [5n, 6n]);
-    } finally {
-      clearInterval(clock);
-    }
+    assert.match(await end(prepare(contract, 'cold').start('--once'), 1), /stage 5 was.*\(WindowUnknown\)/);
+    assert.equal(await sent(), before);
+    await end(prepare(contract, 'cold', { count_intervals: true }).start('--once'), 0);
+    await judge(contract, [5n, 6n]);
   });
 
   it('never shows the key: not in what it prints, its tables, errors or the list of processes', async () => {
     const contract = await deployKind(anvil, 'ours', 5n);
     const key = anvil.accounts[1]!.private_key.slice(2);
-    const clock = inStage(6n, 30);
-    try {
-      const { start: run, env } = prepare(contract, 'secret');
-      env.PRIVATE_KEY = `0x${key}`;
-      const denied = run('--once');
-      let processes = '';
-      while (denied.child.exitCode === null) {
-        processes += execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-      const output = await end(denied, 1);
-      assert.match(output, /NotAllowed/, 'the second account is not on the allow list');
-      assert.ok(processes.includes('score --program'), 'the list of processes was looked at');
-      env.PRIVATE_KEY = `${key}ff`;
-      const wrong = await end(run('--once'), 1);
-      assert.match(wrong, /PRIVATE_KEY/);
-      const files = readdirSync(join(folder, 'secret'), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'));
-      assert.ok(files.length > 0);
-      for (const text of [output, wrong, processes, ...files]) {
-        assert.ok(!text.toLowerCase().includes(key.toLowerCase()), 'the key was shown');
-      }
-    } finally {
-      clearInterval(clock);
+    inStage(6n, 30);
+    const { start: run, env } = prepare(contract, 'secret');
+    env.PRIVATE_KEY = `0x${key}`;
+    const denied = run('--once');
+    let processes = '';
+    while (denied.child.exitCode === null) {
+      processes += execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const output = await end(denied, 1);
+    assert.match(output, /NotAllowed/, 'the second account is not on the allow list');
+    assert.ok(processes.includes('score --program'), 'the list of processes was looked at');
+    env.PRIVATE_KEY = `${key}ff`;
+    const wrong = await end(run('--once'), 1);
+    assert.match(wrong, /PRIVATE_KEY/);
+    const files = readdirSync(join(folder, 'secret'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'));
+    assert.ok(files.length > 0);
+    for (const text of [output, wrong, processes, ...files]) {
+      assert.ok(!text.toLowerCase().includes(key.toLowerCase()), 'the key was shown');
     }
   });
 });

@@ -24,8 +24,7 @@ const blocks = 60;
 const zero = `0x${'0'.repeat(40)}`;
 const signal = new AbortController().signal;
 
-describe('scores of a chain that nobody has recorded, from a node of which one request in six fails', function () {
-  this.timeout(120_000);
+describe('scores of a chain that nobody has recorded, from a node of which one request in six fails', () => {
   const chain = generateChain({ blocks, txs_per_block: 7, accounts: 30, seed: 4242 });
   const { world, templates } = chain;
   const heights = Array.from({ length: blocks }, (_, index) => index + 1);

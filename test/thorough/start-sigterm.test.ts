@@ -90,5 +90,5 @@ describe('weft start, stopped with SIGTERM while it catches up', () => {
       assert.doesNotMatch(program.output(), /"level":(50|60)|Error/);
       reached = seen;
     }
-  }).timeout(90_000);
+  });
 });

@@ -4,15 +4,15 @@ import { headOf } from '../../services/tx/store/tables.js';
 import { txViews } from '../../services/tx/store/views.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { grow } from '../support/grow.js';
+import { checkPages, checkWhole } from '../support/lists.js';
 import { randomFrom } from '../support/random.js';
 import { wholeIt } from '../support/sample.js';
-import { checkContent, checkPaging, everyList } from '../support/tx-lists.js';
+import { everyList } from '../support/tx-lists.js';
 import { type ModelBlock, randomChain, traceOf } from '../support/tx-model.js';
 import { migrateTx, openTx, type TxTables } from '../support/tx-tables.js';
 import { checkViews } from '../support/views.js';
 
-describe('the tables of the tx service', function () {
-  this.timeout(180_000);
+describe('the tables of the tx service', () => {
   let database: Database;
   before(async () => {
     database = await testDatabase();
@@ -27,8 +27,7 @@ describe('the tables of the tx service', function () {
   ): Promise<void> {
     compared += 1;
     const lists = everyList(reader, blocks, internal_height);
-    for (const list of lists.filter((_, index) => index % share === compared % share))
-      await checkContent(list);
+    for (const list of lists.filter((_, index) => index % share === compared % share)) await checkWhole(list);
   }
   let compared = 0;
 
@@ -46,9 +45,9 @@ describe('the tables of the tx service', function () {
         await tables.store.writeTraces(some.map(traceOf));
       }
       const lists = everyList(tables.reader, blocks, 48);
-      assert.ok(lists.filter(({ bodies }) => bodies.length > 16).length > 10, 'lists longer than a head');
+      assert.ok(lists.filter(({ items }) => items.length > 16).length > 10, 'lists longer than a head');
       for (const [index, list] of lists.entries())
-        await checkPaging(list, [1, 3, 7, 16, 17, 40][index % 6] as number);
+        await checkPages(list, [1, 3, 7, 16, 17, 40][index % 6] as number);
     },
   );
 

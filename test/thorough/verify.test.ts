@@ -4,6 +4,7 @@ import { UserError } from '../../services/common/errors.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { verifyCommand } from '../../tools/verify/cli.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { endsAfterEach } from '../support/ends.js';
 import { readFacts, vmOf } from '../support/facts.js';
 import { isWhole } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
@@ -16,29 +17,18 @@ type Row = Record<string, unknown>;
 /** Nothing from memory: what the tables say is compared. */
 const uncached = { CACHE_MB: '0', BODY_CACHE_MB: '0' };
 
-describe('weft verify', function () {
-  this.timeout(180_000);
-  const closing: (() => unknown)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
+describe('weft verify', () => {
+  const endLater = endsAfterEach();
 
   async function startNode(...args: Parameters<typeof startReplayNode>): Promise<ReplayNode> {
     const node = await startReplayNode(...args);
-    closing.push(() => node.close());
+    endLater(() => node.close());
     return node;
   }
 
   async function start(node: ReplayNode, vm: string, env: Record<string, string> = {}): Promise<Stack> {
     const stack = await startStack(node, { vm, env: { ...uncached, ...env } });
-    let isStopped = false;
-    const stop = async (): Promise<void> => {
-      if (isStopped) return;
-      isStopped = true;
-      await stack.stop();
-    };
-    closing.push(stop);
-    return { ...stack, stop };
+    return { ...stack, stop: endLater(() => stack.stop()) };
   }
 
   /** Runs the command; gives its exit code and what it printed, line by line. */

@@ -6,13 +6,13 @@ import { smallFirst } from '../../services/common/chain/small-first.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { createMutex } from '../../services/common/mutex.js';
-import { startHttp } from '../support/http-server.js';
+import { serveHttp } from '../support/http-server.js';
 
 const closing: (() => Promise<void>)[] = [];
 
 /** A node that answers as a function does. */
 async function node(answer: (response: ServerResponse) => void): Promise<string> {
-  const { url, close } = await startHttp((_, response) => answer(response));
+  const { url, close } = await serveHttp((_, response) => answer(response));
   closing.push(close);
   return url;
 }

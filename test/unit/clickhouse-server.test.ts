@@ -6,7 +6,7 @@ import { openDatabase } from '../../services/common/clickhouse/open.js';
 import { openServer } from '../../services/common/clickhouse/server.js';
 import { readEpoch, writeWriter } from '../../services/common/writer/writers.js';
 import { eventually } from '../support/block.js';
-import { startHttp } from '../support/http-server.js';
+import { serveHttp } from '../support/http-server.js';
 
 /** What was sent with one statement. */
 interface Sent {
@@ -24,7 +24,7 @@ describe('a ClickHouse server', () => {
     for (const close of closing.splice(0).reverse()) await close();
   });
   async function listen(answer: RequestListener): Promise<string> {
-    const { url, close } = await startHttp(answer);
+    const { url, close } = await serveHttp(answer);
     closing.push(close);
     return url;
   }
@@ -95,7 +95,7 @@ describe('a ClickHouse server', () => {
   });
 
   it('that is silent, or not there, is unavailable rather than at fault', async () => {
-    const silent = await startHttp(() => {});
+    const silent = await serveHttp(() => {});
     for (const state of ['silent', 'gone']) {
       const database = opened(openServer({ ...nobody, url: silent.url, replicated: false, timeout_ms: 200 }));
       await assert.rejects(database.rows('SELECT 1', {}, options), DatabaseUnavailable, state);
@@ -106,7 +106,7 @@ describe('a ClickHouse server', () => {
 
   it('is given signs of life of writers while as many reads as it takes are slow', async () => {
     let waiting = 0;
-    const slow = await startHttp(async (request, response) => {
+    const slow = await serveHttp(async (request, response) => {
       if ((await text(request)).includes('SLOW')) waiting += 1;
       else response.end();
     });

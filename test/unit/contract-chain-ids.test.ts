@@ -3,7 +3,7 @@ import { json } from 'node:stream/consumers';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { openEvm } from '../../services/scoring-operator/contract/open.js';
-import { type HttpServer, startHttp } from '../support/http-server.js';
+import { type HttpServer, serveHttp } from '../support/http-server.js';
 
 describe('the EVM chain ids that JSON-RPC URLs say', () => {
   /** By path, as providers have it that serve many chains from one host: the path holds the customer's token. */
@@ -13,7 +13,7 @@ describe('the EVM chain ids that JSON-RPC URLs say', () => {
 
   before(async () => {
     const start = () =>
-      startHttp(async (request, response) => {
+      serveHttp(async (request, response) => {
         const { id } = (await json(request)) as { id: unknown };
         const chain_id = ids[request.url ?? ''];
         const answer =

@@ -13,7 +13,7 @@ import {
   createSigner,
   signerOfKey,
 } from '../../services/scoring-operator/contract/signer.js';
-import { startHttp } from '../support/http-server.js';
+import { serveHttp } from '../support/http-server.js';
 
 const key = '8f2a559490cc2a7ab61c32ed3d4f4b8a8a2f6d8d0ea9f4d9b3f3c0b2a9e1d7c5';
 const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
@@ -62,7 +62,7 @@ describe('signers', () => {
 
   it('behind a URL are asked there alone: what they are to sign is never sent on', async () => {
     const seen: string[] = [];
-    const server = await startHttp((request, response) => {
+    const server = await serveHttp((request, response) => {
       seen.push(request.url ?? '');
       response.writeHead(307, { location: '/elsewhere' }).end();
     });
@@ -72,7 +72,7 @@ describe('signers', () => {
   });
 
   it('behind a URL are quoted briefly, and never with what only the two of us know', async () => {
-    const server = await startHttp((request, response) => {
+    const server = await serveHttp((request, response) => {
       const echo = `no: ${request.headers.authorization} ${request.url}\n pass%20word pass word ${'x'.repeat(1e6)}`;
       response.end(JSON.stringify({ id: 1, error: { code: -32000, message: echo } }));
     });

@@ -5,7 +5,7 @@ import { TryAgainError, UserError } from '../../services/common/errors.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { askGrpc, askHttp } from '../../tools/healthcheck/ask.js';
 import { runHealthcheck } from '../../tools/healthcheck/cli.js';
-import { type HttpServer, startHttp } from '../support/http-server.js';
+import { type HttpServer, serveHttp } from '../support/http-server.js';
 
 describe('weft healthcheck', () => {
   const health = new HealthImplementation({ '': 'SERVING', tx: 'SERVING', nft: 'NOT_SERVING' });
@@ -23,7 +23,7 @@ describe('weft healthcheck', () => {
       ),
     );
     grpcAddress = `127.0.0.1:${port}`;
-    http = await startHttp((request, response) =>
+    http = await serveHttp((request, response) =>
       response.writeHead(statuses[request.url ?? ''] ?? 503, { location: '/well' }).end('because'),
     );
     url = http.url;

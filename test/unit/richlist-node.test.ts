@@ -11,7 +11,7 @@ import { type Balances, createBalances, readBalances } from '../../services/rich
 import { openSeed } from '../../services/richlist/node/seed.js';
 import { addressOf, pagesOf } from '../../services/richlist/node/state.js';
 import { fakeEndpoints } from '../support/fake-endpoints.js';
-import { startHttp } from '../support/http-server.js';
+import { serveHttp } from '../support/http-server.js';
 
 const shared = { log: createLog('silent'), metrics: createMetrics() };
 const { signal } = new AbortController();
@@ -65,7 +65,7 @@ describe('questions for balances', () => {
     patience_ms = 1_000,
   ) {
     const asked: number[] = [];
-    const node = await startHttp(async (request, response) => {
+    const node = await serveHttp(async (request, response) => {
       // biome-ignore lint/suspicious/noExplicitAny: one question, or a batch of them
       const parsed = (await json(request)) as any;
       if (!Array.isArray(parsed)) {

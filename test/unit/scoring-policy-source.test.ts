@@ -11,7 +11,7 @@ import { ScoringError } from '../../services/scoring-operator/policy/errors.js';
 import { isMetadataHost, lookupElsewhere } from '../../services/scoring-operator/policy/metadata-hosts.js';
 import type { SourceRule } from '../../services/scoring-operator/policy/policy.js';
 import { readSource, SourceUnavailable, sourceDoubt } from '../../services/scoring-operator/policy/source.js';
-import { type HttpServer, startHttp } from '../support/http-server.js';
+import { type HttpServer, serveHttp } from '../support/http-server.js';
 import { policyWith } from '../support/scoring-model.js';
 
 const bech = 'init17w0adeg64ky0daxwd2ugyuneellmjgnxdtmpqz';
@@ -106,7 +106,7 @@ describe('a source', () => {
     folder = mkdtempSync(join(tmpdir(), 'weft-source-'));
     writeFileSync(join(folder, 'scores.csv'), text);
     writeFileSync(join(folder, 'latin.csv'), Buffer.from([0x80, 0xff]));
-    server = await startHttp((request, response) => answer(request, response));
+    server = await serveHttp((request, response) => answer(request, response));
     url = `${server.url}/scores.csv`;
   });
   after(() => {
@@ -220,7 +220,7 @@ describe('a source', () => {
   });
   it('of a name that leads to such an address is not asked of a proxy either', async () => {
     let asked = 0;
-    const proxy = await startHttp((_, response) => {
+    const proxy = await serveHttp((_, response) => {
       asked += 1;
       response.end(text);
     });

@@ -5,7 +5,7 @@ import { watchTip } from '../../services/common/chain/tip.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { eventually } from '../support/block.js';
-import { startHttp } from '../support/http-server.js';
+import { serveHttp } from '../support/http-server.js';
 
 const announce = (height: number, chain_id = 'rollup-1', padding = 0): string =>
   JSON.stringify({
@@ -33,7 +33,7 @@ async function watching(
 ): Promise<void> {
   const node: FakeNode = { tip: 5, asked: 0, heard: new Set() };
   let subscriptions = 0;
-  const { server, url, close } = await startHttp((_, response) => {
+  const { server, url, close } = await serveHttp((_, response) => {
     node.asked += 1;
     const sync_info = { latest_block_height: String(node.tip), earliest_block_height: '1' };
     response.end(JSON.stringify({ result: { sync_info, node_info: { network: 'rollup-1' } } }));

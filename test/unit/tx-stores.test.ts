@@ -3,7 +3,7 @@ import { createEndpoints, type Endpoints } from '../../services/common/chain/end
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { askEarlierFirst, resolveStoresFrom } from '../../services/tx/ingest/stores.js';
-import { type HttpServer, startHttp } from '../support/http-server.js';
+import { type HttpServer, serveHttp } from '../support/http-server.js';
 
 const key = (digit: string): string => digit.repeat(64);
 
@@ -22,7 +22,7 @@ describe('owners of stores that are older than the index', () => {
   const asked: string[] = [];
   let dropped = 0;
   before(async () => {
-    server = await startHttp((request, response) => {
+    server = await serveHttp((request, response) => {
       const store = /accounts\/0x([0-9a-f]+)\//.exec(request.url ?? '')?.[1] ?? '';
       asked.push(store);
       assert.ok(request.url?.endsWith('struct_tag=0x1%3A%3Aobject%3A%3AObjectCore'));

@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request } from 'node:http';
 import { readBody } from '../../../services/common/http-body.js';
+import { type HttpServer, serveHttp } from '../http-server.js';
 
 /** A statement that changes tables, on its way to a ClickHouse server. */
 export interface PassingStatement {
@@ -20,13 +20,11 @@ export interface PassingStatement {
 export type Fate = undefined | 'lost' | 'twice' | { readonly gateway: number } | { readonly late: number };
 
 /** A proxy between writers and a ClickHouse server, as load balancers and a network that is cut are. */
-export interface ClickHouseProxy {
-  readonly url: string;
+export interface ClickHouseProxy extends HttpServer {
   /** Decides over statements from now on; undefined again to hand everything on. */
   meddle: ((statement: PassingStatement) => Fate) | undefined;
   /** Resolves when everything that was held back has run. */
   settled(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Tables of migrations: not meddled with. */
@@ -54,7 +52,7 @@ export async function startClickHouseProxy(target: string): Promise<ClickHousePr
     held.push(new Promise((resolve) => setTimeout(() => hand(incoming, body, () => resolve()), wait_ms)));
   };
 
-  const server = createServer(async (incoming, response: ServerResponse) => {
+  const server = await serveHttp(async (incoming, response) => {
     const body = await readBody(incoming, Number.MAX_SAFE_INTEGER);
     const passing = statementOf(incoming, body);
     const fate = passing === undefined ? undefined : proxy.meddle?.(passing);
@@ -72,16 +70,10 @@ export async function startClickHouseProxy(target: string): Promise<ClickHousePr
       if (fate === 'twice') handAfter(0, incoming, body);
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const proxy: ClickHouseProxy = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
     meddle: undefined,
     settled: async () => void (await Promise.all(held)),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
   };
   return proxy;
 }

@@ -1,12 +1,9 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type HttpServer, serveHttp } from '../http-server.js';
 
 /** A server that never ends an answer: it gives a byte now and then, or as many as anybody takes. */
-export interface EndlessServer {
-  readonly url: string;
+export interface EndlessServer extends HttpServer {
   /** Bytes that it got rid of. */
   readonly sent: () => number;
-  stop(): Promise<void>;
 }
 
 /** Bytes that are written at once by a flood. */
@@ -15,7 +12,7 @@ const chunk = Buffer.alloc(1 << 20, ' ');
 /** Starts one. */
 export async function startEndlessServer(kind: 'drip' | 'flood'): Promise<EndlessServer> {
   let sent = 0;
-  const server = createServer((_, response) => {
+  const server = await serveHttp((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     if (kind === 'drip') {
       const timer = setInterval(() => {
@@ -31,13 +28,5 @@ export async function startEndlessServer(kind: 'drip' | 'flood'): Promise<Endles
     response.on('drain', pump);
     pump();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    sent: () => sent,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...server, sent: () => sent };
 }

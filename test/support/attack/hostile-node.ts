@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
 import { readBody } from '../../../services/common/http-body.js';
 import { isMainModule } from '../../../services/common/paths.js';
 import { startReplayNode } from '../../../tools/replay/node.js';
+import { serveHttp } from '../http-server.js';
 
 /** What a node does to whoever indexes it; nothing where a member is absent. */
 export interface Attack {
@@ -56,15 +56,13 @@ export async function startHostileNode(
   port = 0,
 ): Promise<HostileNode> {
   let [attack, requests] = [first, 0];
-  const server = createServer((request, response) => {
+  const { url, close } = await serveHttp((request, response) => {
     requests += 1;
     answer(upstream, attack, request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(502);
       response.end(String(error));
     });
-  });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }, port);
   return {
     rpc_url: `${url}/rpc`,
     rest_url: `${url}/rest`,
@@ -73,10 +71,7 @@ export async function startHostileNode(
       attack = next;
     },
     requests: () => requests,
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close,
   };
 }
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { Agent, request } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { KubeConfig } from '@kubernetes/client-node';
+import { serveHttp } from '../http-server.js';
 import type { ControlPlane } from './control-plane.js';
 
 /** A way to the API server on which watches can fall silent while their connections stay open. */
@@ -20,7 +19,7 @@ export interface StallingProxy {
 export async function startStallingProxy(plane: ControlPlane): Promise<StallingProxy> {
   const agent = new Agent({ ca: readFileSync(plane.caFile), keepAlive: true });
   let [watches, stalledUpTo] = [0, 0];
-  const server = createServer((incoming, outgoing) => {
+  const server = await serveHttp((incoming, outgoing) => {
     const isWatch = /[?&]watch=(true|1)/.test(incoming.url ?? '');
     if (isWatch) watches += 1;
     const number = isWatch ? watches : Number.POSITIVE_INFINITY;
@@ -44,12 +43,11 @@ export async function startStallingProxy(plane: ControlPlane): Promise<StallingP
     outgoing.on('close', () => onward.destroy());
     incoming.pipe(onward);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const config = new KubeConfig();
   config.loadFromClusterAndUser(
     {
       name: 'test',
-      server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      server: server.url,
       // The library takes plain HTTP on no other terms.
       skipTLSVerify: true,
     },
@@ -63,11 +61,9 @@ export async function startStallingProxy(plane: ControlPlane): Promise<StallingP
     get watches() {
       return watches;
     },
-    close: () =>
-      new Promise((resolve) => {
-        agent.destroy();
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close() {
+      agent.destroy();
+      return server.close();
+    },
   };
 }

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { type AccountKey, parseAccount, toBech32 } from '../../../services/common/chain/address.js';
-import type { PageRequest, PageResponse } from '../../../services/common/gen/indexer/common/v1/common.js';
-import { type NftServiceClient, TokenOrder } from '../../../services/common/gen/indexer/nft/v1/nft.js';
+import type { PageRequest } from '../../../services/common/gen/indexer/common/v1/common.js';
+import {
+  type ListTokensByAccountResponse,
+  type NftServiceClient,
+  TokenOrder,
+} from '../../../services/common/gen/indexer/nft/v1/nft.js';
 import { callRpc, streamRpc } from '../../../services/common/rpc/client.js';
 import { compareBytes, tokenKey } from '../../../services/nft/token-key.js';
+import { checkWalk } from '../lists.js';
 import type { Random } from '../random.js';
 import type { MadeChain } from './chain.js';
 import { alive, type MadeContract, type MadePlace, type MadeToken, type MadeWorld } from './world.js';
@@ -16,8 +21,6 @@ export interface MadeCheck {
   /** Chooses page sizes and what is looked at in samples. */
   readonly random: Random;
 }
-
-type Paged = { readonly pagination: PageResponse | undefined };
 
 const addressOf = (vm: string, key: AccountKey): string => `0x${key.padStart(vm === 'evm' ? 40 : 64, '0')}`;
 
@@ -46,35 +49,6 @@ const byId = (a: OwnedToken, b: OwnedToken): number =>
   compareBytes(a.contract.address, b.contract.address);
 const byHeight = (a: OwnedToken, b: OwnedToken): number => a.token.height - b.token.height || byId(a, b);
 
-/** Every list of a walk, page by page, and back by previous_key; totals too. */
-async function walk<T>(
-  read: (page: PageRequest) => Promise<Paged & { readonly items: readonly T[] }>,
-  reverse: boolean,
-  limit: number,
-): Promise<readonly T[]> {
-  const ask = (key: string) => read({ key, offset: 0, limit, count_total: true, reverse });
-  const pages = [await ask('')];
-  for (let key = pages[0]?.pagination?.next_key ?? ''; key !== ''; ) {
-    const page = await ask(key);
-    pages.push(page);
-    key = page.pagination?.next_key ?? '';
-    assert.ok(pages.length < 2_000, 'the walk ends');
-  }
-  const items = pages.flatMap((page) => page.items);
-  assert.ok(
-    pages.every(({ pagination }) => pagination?.total === String(items.length)),
-    'totals',
-  );
-  let back = pages.length - 1;
-  for (let key = pages.at(-1)?.pagination?.previous_key ?? ''; key !== ''; back -= 1) {
-    const page = await ask(key);
-    assert.deepEqual(page.items, pages[back - 1]?.items, 'the page before');
-    key = page.pagination?.previous_key ?? '';
-  }
-  assert.equal(back, 0);
-  return items;
-}
-
 /** Compares what the index says with what is true after the chain's last block: all of it, or one part. */
 export async function checkMade(check: MadeCheck, all: boolean): Promise<void> {
   const world = check.chain.worldAt(check.chain.height);
@@ -96,15 +70,15 @@ async function checkCollections({ client, chain, vm, random }: MadeCheck, world:
   });
   const shown = shownOf(world);
   for (const reverse of [true, false]) {
-    const found = await walk(
-      async (pagination) => {
+    const list = {
+      name: 'collections',
+      items: shown.map(expected),
+      async read(pagination: PageRequest) {
         const page = await callRpc(client.listCollections.bind(client), { pagination });
-        return { items: page.collections, pagination: page.pagination };
+        return { items: page.collections, pagination: page.pagination! };
       },
-      reverse,
-      1 + random.integer(5),
-    );
-    assert.deepEqual(found, (reverse ? shown.toReversed() : shown).map(expected), 'collections');
+    };
+    await checkWalk(list, 1 + random.integer(5), reverse);
   }
   for (const contract of world.contracts.values()) {
     const asked = callRpc(client.getCollection.bind(client), {
@@ -115,18 +89,16 @@ async function checkCollections({ client, chain, vm, random }: MadeCheck, world:
   }
   for (const account of chain.accounts) {
     const held = shown.filter((contract) => alive(contract).some(({ owner }) => owner === account));
-    const found = await walk(
-      async (pagination) => {
-        const page = await callRpc(client.listCollectionsByAccount.bind(client), {
-          account: toBech32(account, 'init'),
-          pagination,
-        });
-        return { items: page.collections, pagination: page.pagination };
+    const list = {
+      name: `collections of ${account}`,
+      items: held.map(expected),
+      async read(pagination: PageRequest) {
+        const request = { account: toBech32(account, 'init'), pagination };
+        const page = await callRpc(client.listCollectionsByAccount.bind(client), request);
+        return { items: page.collections, pagination: page.pagination! };
       },
-      true,
-      1 + random.integer(3),
-    );
-    assert.deepEqual(found, held.toReversed().map(expected), `collections of ${account}`);
+    };
+    await checkWalk(list, 1 + random.integer(3), true);
   }
   for (const name of new Set(shown.map((contract) => contract.name as string))) {
     if (name === '') continue;
@@ -166,44 +138,41 @@ async function checkTokens({ client, chain, vm, random }: MadeCheck, world: Made
   ]);
   for (const order_by of [TokenOrder.TOKEN_ID, TokenOrder.HEIGHT]) {
     const reverse = random.oneIn(2);
-    const expect = (tokens: readonly OwnedToken[]) => {
-      const sorted = [...tokens].sort(order_by === TokenOrder.HEIGHT ? byHeight : byId).map(expected);
-      return reverse ? sorted.reverse() : sorted;
+    const expect = (
+      name: string,
+      tokens: readonly OwnedToken[],
+      ask: (pagination: PageRequest) => Promise<ListTokensByAccountResponse>,
+    ) => {
+      const list = {
+        name: `${name} by ${order_by}`,
+        items: [...tokens].sort(order_by === TokenOrder.HEIGHT ? byHeight : byId).map(expected),
+        async read(request: PageRequest) {
+          const page = await ask(request);
+          return { items: page.tokens, pagination: page.pagination! };
+        },
+      };
+      return checkWalk(list, limit, reverse);
     };
     const limit = random.pick([11, 30, 1000]);
     for (const contract of world.contracts.values()) {
       const own = all.filter((one) => one.contract === contract);
-      const found = await walk(
-        async (pagination) => {
-          const request = {
-            collection_addr: addressOf(vm, contract.address),
-            token_id: '',
-            order_by,
-            pagination,
-          };
-          const page = await callRpc(client.listTokensByCollection.bind(client), request);
-          return { items: page.tokens, pagination: page.pagination };
-        },
-        reverse,
-        limit,
+      const collection_addr = addressOf(vm, contract.address);
+      await expect(`tokens of ${contract.kind} ${contract.address}`, own, (pagination) =>
+        callRpc(client.listTokensByCollection.bind(client), {
+          ...{ collection_addr, token_id: '', order_by, pagination },
+        }),
       );
-      assert.deepEqual(found, expect(own), `tokens of ${contract.kind} ${contract.address} by ${order_by}`);
     }
     for (const account of holders) {
       const own = all.filter(({ token }) => token.owner === account);
       const only = random.oneIn(2) ? random.pick([...world.contracts.values()]) : undefined;
-      const found = await walk(
-        async (pagination) => {
-          const collection_addr = only === undefined ? '' : addressOf(vm, only.address);
-          const request = { account: `0x${account}`, collection_addr, token_id: '', order_by, pagination };
-          const page = await callRpc(client.listTokensByAccount.bind(client), request);
-          return { items: page.tokens, pagination: page.pagination };
-        },
-        reverse,
-        limit,
-      );
       const wanted = only === undefined ? own : own.filter(({ contract }) => contract === only);
-      assert.deepEqual(found, expect(wanted), `tokens of ${account} by ${order_by}`);
+      const collection_addr = only === undefined ? '' : addressOf(vm, only.address);
+      await expect(`tokens of ${account}`, wanted, (pagination) =>
+        callRpc(client.listTokensByAccount.bind(client), {
+          ...{ account: `0x${account}`, collection_addr, token_id: '', order_by, pagination },
+        }),
+      );
     }
   }
 }

@@ -1,7 +1,8 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { AbiCoder, encodeBytes32String } from 'ethers';
 import { parseAccount, toBech32 } from '../../../services/common/chain/address.js';
+import { readBody } from '../../../services/common/http-body.js';
+import { type HttpServer, serveHttp } from '../http-server.js';
 import { randomFrom } from '../random.js';
 import type { MadeChain } from './chain.js';
 import type { MadeContract, MadeToken, MadeWorld } from './world.js';
@@ -17,10 +18,8 @@ export interface MadeTroubles {
 }
 
 /** A node that is asked for details of a made-up chain. */
-export interface MadeNode {
-  readonly url: string;
+export interface MadeNode extends HttpServer {
   troubles(troubles: MadeTroubles): void;
-  close(): Promise<void>;
 }
 
 type Answer = readonly [status: number, body: unknown];
@@ -73,31 +72,21 @@ export async function startMadeNode(chain: MadeChain, seed: number): Promise<Mad
     else response.destroy();
   };
 
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const url = new URL(request.url ?? '/', 'http://node');
-      const [status, body] =
-        request.method === 'POST'
-          ? jsonRpc(Buffer.concat(chunks).toString())
-          : rest(url.pathname, url.searchParams, String(request.headers['x-cosmos-block-height'] ?? ''));
-      const text = JSON.stringify(body);
-      const { fail_one_in } = troubles;
-      if (fail_one_in !== undefined && random.oneIn(fail_one_in)) fail(response, text);
-      else response.writeHead(status, { 'content-type': 'application/json' }).end(text);
-    });
+  const server = await serveHttp(async (request, response) => {
+    const url = new URL(request.url ?? '/', 'http://node');
+    const [status, body] =
+      request.method === 'POST'
+        ? jsonRpc((await readBody(request, Number.MAX_SAFE_INTEGER)).toString())
+        : rest(url.pathname, url.searchParams, String(request.headers['x-cosmos-block-height'] ?? ''));
+    const text = JSON.stringify(body);
+    const { fail_one_in } = troubles;
+    if (fail_one_in !== undefined && random.oneIn(fail_one_in)) fail(response, text);
+    else response.writeHead(status, { 'content-type': 'application/json' }).end(text);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
     troubles(next) {
       troubles = next;
-    },
-    async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
     },
   };
 }

@@ -6,16 +6,15 @@ import type { Reader } from '../../../services/nft/read/reader.js';
 import { nftService } from '../../../services/nft/rpc.js';
 import { createShower } from '../../../services/nft/show.js';
 import { factsAbove, nftViews } from '../../../services/nft/store/views.js';
-import { migrateNft, openNft } from '../nft-tables.js';
+import { migrateNft, nftBlock, openNft } from '../nft-tables.js';
 import { collect, type Questions } from './readers.js';
-import { common, environment, hashOf, page, type Service, top } from './service.js';
+import { common, environment, page, type Service, top } from './service.js';
 
 const collection = 'c'.padEnd(64, '0');
 const [alice, bob] = ['a'.padStart(64, '0'), 'b'.padStart(64, '0')];
 
 const blocks: readonly NftBlock[] = Array.from({ length: top }, (_, index) => {
   const height = index + 1;
-  const tx = { hash: String(height).padStart(64, '0'), signer: alice };
   // The first blocks mint for one account; the later ones give and burn what was minted.
   const happenings: Happening[] = [0, 1, 2].map((n) => {
     const token_id = String((index % common) * 3 + n);
@@ -23,11 +22,7 @@ const blocks: readonly NftBlock[] = Array.from({ length: top }, (_, index) => {
     if (n === 2) return { what: 'burn', token: { collection, token_id } };
     return { what: 'transfer', token: { collection, token_id }, owner: bob };
   });
-  const events = happenings.map((happening, position) => ({ ...happening, tx, index: position }));
-  const timestamp = '2026-11-21T09:20:10.1Z';
-  return {
-    ...{ height, hash: hashOf(height), parent_hash: hashOf(height - 1), timestamp, events, problems: [] },
-  };
+  return nftBlock(height, happenings, alice);
 });
 
 function ask(reader: Reader): Questions {
