@@ -1,7 +1,6 @@
 import type { Call } from '../../common/clickhouse/database.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
-import { encodeKey, keyNumber } from '../../common/page/key.js';
-import { type Window, windowOf, windowPage } from '../../common/page/window.js';
+import { decodeKey, encodeKey, keyNumber } from '../../common/page/key.js';
 import { accountLists } from '../store/tables.js';
 import { emptyRange, type SequenceRange } from './block-ranges.js';
 import { type BodyPage, type SequencePage, withBodies } from './lists.js';
@@ -23,59 +22,72 @@ const setsWithAny = (reader: Reader): string =>
 /** The list's name in keys: the same types in any order are the same list. */
 const named = (list: string, msgs: readonly string[]): string => `${list}?msgs=${[...msgs].sort().join(',')}`;
 
-/** The position that a window begins beyond. @throws RpcError INVALID_ARGUMENT when it is no position. */
-const anchorOf = ({ anchor }: Window): number | undefined =>
-  anchor === undefined ? undefined : keyNumber(anchor[0]);
+/** What to read for a page of a list whose positions have gaps. */
+interface Window {
+  readonly name: string;
+  readonly request: PageRequest;
+  /** Only items strictly beyond this position; undefined: from the list's end. */
+  readonly anchor: number | undefined;
+  readonly descending: boolean;
+  readonly offset: number;
+  /** One more than the page shows, to see whether more follow. */
+  readonly limit: number;
+  /** The page lies before its anchor: what was read is turned round to be shown. */
+  readonly flipped: boolean;
+}
 
-/** The page of a window that was read, with its bodies. */
-function pageOfPlaces(
+/** @throws RpcError INVALID_ARGUMENT for a key that is not of this list. */
+function windowOf(name: string, request: PageRequest): Window {
+  const key = request.key === '' ? undefined : decodeKey(name, request.key, 1);
+  const flipped = key?.side === 'before';
+  return {
+    ...{ name, request, flipped },
+    anchor: key === undefined ? undefined : keyNumber(key.position[0]),
+    descending: request.reverse !== flipped,
+    offset: key === undefined ? request.offset : 0,
+    limit: request.limit + 1,
+  };
+}
+
+/** The page of a window that was read, with its bodies. A page that has to be shorter shows the first of what was read. */
+const pageOfPlaces = (
   reader: Reader,
-  name: string,
-  request: PageRequest,
   window: Window,
   places: readonly Place[],
   total: number,
   call: Call,
-): Promise<BodyPage> {
-  // A page that has to be shorter shows the first of what was read.
-  const pageOf = (wanted: PageRequest) => sequencesOfPlaces(name, wanted, window, places, total);
-  return withBodies(reader, 'tx', request, pageOf, call);
-}
+): Promise<BodyPage> =>
+  withBodies(reader, 'tx', window.request, ({ limit }) => shownOf(window, limit, places, total), call);
 
-function sequencesOfPlaces(
-  name: string,
-  request: PageRequest,
-  window: Window,
-  places: readonly Place[],
-  total: number,
-): SequencePage {
-  const page = windowPage(
-    request,
-    name,
-    window,
-    places,
-    ({ position }) => [position],
-    request.count_total ? String(total) : '0',
-  );
-  const sequences = page.rows.map(({ sequence }) => sequence);
-  // An offset past the end: the page before it is the last one.
-  const isPastEnd = sequences.length === 0 && window.offset > 0 && total > 0;
+/** What a page shows of the places that were read, and its keys. */
+function shownOf(window: Window, limit: number, places: readonly Place[], total: number): SequencePage {
+  const { name, request, anchor, offset, flipped } = window;
+  const shown = places.slice(0, limit);
+  if (flipped) shown.reverse();
+  const hasMore = places.length > limit;
+  // The key for the page before one past the end leads from here, where no item stands.
   const end = request.reverse ? 0 : Number.MAX_SAFE_INTEGER;
-  const previous_key = isPastEnd ? encodeKey(name, 'before', [end]) : page.pagination.previous_key;
-  // The page that such a key leads to: no item stands where it was anchored, so none follows.
-  const isLast = window.flipped && Number(window.anchor?.[0]) === end;
-  const next_key = isLast ? '' : page.pagination.next_key;
-  return { sequences, pagination: { ...page.pagination, next_key, previous_key } };
+  // Any other anchor was an item of the list when its key was given out: nothing of it ever goes.
+  const hasAnchor = flipped ? anchor !== end : anchor !== undefined || offset > 0;
+  const [hasNext, hasPrevious] = flipped ? [hasAnchor, hasMore] : [hasMore, hasAnchor];
+  const last = shown.at(-1);
+  const before = shown[0]?.position ?? (offset > 0 && total > 0 ? end : undefined);
+  return {
+    sequences: shown.map(({ sequence }) => sequence),
+    pagination: {
+      next_key: hasNext && last !== undefined ? encodeKey(name, 'after', [last.position]) : '',
+      previous_key: hasPrevious && before !== undefined ? encodeKey(name, 'before', [before]) : '',
+      total: request.count_total ? String(total) : '0',
+    },
+  };
 }
 
 /** A list without items. */
-function emptyPage(name: string, request: PageRequest): BodyPage {
-  return {
-    bodies: [],
-    large: undefined,
-    pagination: windowPage(request, name, windowOf(request, name, 1), [], () => [], '0').pagination,
-  };
-}
+const emptyPage: BodyPage = {
+  bodies: [],
+  large: undefined,
+  pagination: { next_key: '', previous_key: '', total: '0' },
+};
 
 /** Txs that have a message of any of the types. */
 export async function listByMsgs(
@@ -85,8 +97,7 @@ export async function listByMsgs(
   call: Call,
 ): Promise<BodyPage> {
   const name = named('tx', msgs);
-  const window = windowOf(request, name, 1);
-  const anchor = anchorOf(window);
+  const window = windowOf(name, request);
   const last = reader.head.position.last.tx;
   // Answered from the primary index: the lists are not read.
   const [counted] = await reader.database.rows<{ n: number }>(
@@ -95,9 +106,9 @@ export async function listByMsgs(
     { name: 'tx.msgs_count', ...call },
   );
   const total = counted?.n ?? 0;
-  if (total === 0) return emptyPage(name, request);
-  const places = await readSetWindow(reader, msgs, { first: 1, last }, window, anchor, total / last, call);
-  return pageOfPlaces(reader, name, request, window, places, total, call);
+  if (total === 0) return emptyPage;
+  const places = await readSetWindow(reader, msgs, { first: 1, last }, window, total / last, call);
+  return pageOfPlaces(reader, window, places, total, call);
 }
 
 /** How many matching txs a part of the table should hold: few to sort, plenty for a page. */
@@ -115,11 +126,10 @@ async function readSetWindow(
   msgs: readonly string[],
   bounds: SequenceRange,
   window: Window,
-  anchor: number | undefined,
   density: number,
   call: Call,
 ): Promise<Place[]> {
-  const { offset, limit, descending } = window;
+  const { anchor, offset, limit, descending } = window;
   const first = descending || anchor === undefined ? bounds.first : Math.max(bounds.first, anchor + 1);
   const last = !descending || anchor === undefined ? bounds.last : Math.min(bounds.last, anchor - 1);
   let width = density > 0 ? Math.ceil((aimedMatches + 2 * (offset + limit)) / density) : last;
@@ -147,12 +157,11 @@ export async function listByHeightAndMsgs(
   call: Call,
 ): Promise<BodyPage> {
   const name = named(`tx/by_height/${height}`, msgs);
-  const window = windowOf(request, name, 1);
-  const anchor = anchorOf(window);
+  const window = windowOf(name, request);
   const { position } = reader.head;
   const range =
     height < 1 || height > position.height ? emptyRange : await reader.blockRanges('tx', height, call);
-  if (range.last < range.first) return emptyPage(name, request);
+  if (range.last < range.first) return emptyPage;
   const { first, last } = range;
   const [counted] = await reader.database.rows<{ n: number }>(
     `SELECT count() AS n FROM ${reader.tables.of('msg_set_txs')} WHERE ${setsWithAny(reader)} AND sequence BETWEEN {first:UInt64} AND {last:UInt64}`,
@@ -160,9 +169,9 @@ export async function listByHeightAndMsgs(
     { name: 'tx.height_msgs_count', ...call },
   );
   const total = counted?.n ?? 0;
-  if (total === 0) return emptyPage(name, request);
-  const places = await readSetWindow(reader, msgs, range, window, anchor, 0, call);
-  return pageOfPlaces(reader, name, request, window, places, total, call);
+  if (total === 0) return emptyPage;
+  const places = await readSetWindow(reader, msgs, range, window, 0, call);
+  return pageOfPlaces(reader, window, places, total, call);
 }
 
 /** Txs of an account, or signed by it, that have a message of any of the types. */
@@ -176,11 +185,10 @@ export async function listByAccountAndMsgs(
 ): Promise<BodyPage> {
   const list = accountLists.tx[sent ? 'sent' : 'named'];
   const name = named(`${list}/by_account/${account}`, msgs);
-  const window = windowOf(request, name, 1);
-  const anchor = anchorOf(window);
+  const window = windowOf(name, request);
   const upTo = reader.head.position.last.tx;
   const { count } = await reader.accounts.end(list, account, upTo, call);
-  if (count === 0) return emptyPage(name, request);
+  if (count === 0) return emptyPage;
   const table = reader.tables.of('account_items');
   const params = { list, account, msgs, count };
   const condition = `list = {list:String} AND account = {account:String} AND ${setsWithAny(reader)} AND ord <= {count:UInt64}`;
@@ -192,7 +200,7 @@ export async function listByAccountAndMsgs(
     );
     return row?.n ?? 0;
   };
-  const { descending, limit, offset } = window;
+  const { anchor, descending, limit, offset } = window;
   const beyond = anchor === undefined ? '' : `AND ord ${descending ? '<' : '>'} {anchor:UInt64}`;
   const [places, counted] = await Promise.all([
     reader.database.rows<Place>(
@@ -204,7 +212,7 @@ export async function listByAccountAndMsgs(
   ]);
   // Whether anything lies before an empty page is only known by counting.
   const total = places.length === 0 && !request.count_total ? await countAll() : counted;
-  return pageOfPlaces(reader, name, request, window, places, total, call);
+  return pageOfPlaces(reader, window, places, total, call);
 }
 
 const order = (descending: boolean): string => (descending ? 'DESC' : 'ASC');
