@@ -38,6 +38,8 @@ export interface StoreOptions extends StoreEnvironment<Position> {
   readonly compaction?: Pick<CompactorOptions<ViewName>, 'batches' | 'fewest'> | undefined;
   /** How many balances to keep in memory. */
   readonly knownCapacity?: number | undefined;
+  /** Rows of a view that one statement writes at most. Default: 100,000. */
+  readonly viewRows?: number | undefined;
 }
 
 /** The tables as their one writer sees them. */
@@ -70,11 +72,8 @@ const [changesAtOnce, blocksAtOnce] = [20_000, 1_000];
 const countChanges = ({ deltas }: DecodedBlock): number =>
   [...deltas.values()].reduce((sum, accounts) => sum + accounts.size, 0);
 
-/** Rows of a view that one statement writes. */
-const viewRows = 100_000;
-
 /** Memory for 300,000 balances is about 90 MB. */
-const defaultCapacity = 300_000;
+const [defaultCapacity, defaultViewRows] = [300_000, 100_000];
 
 /** Opens the tables for writing; they must have been migrated. */
 export function createRichlistStore(options: StoreOptions): RichlistStore {
@@ -89,7 +88,8 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   });
   const tokenList = createTokenList(database, tables, options.nameTokens);
   const writer = createTableWriter<Position, TableName>({
-    ...{ database, tables, fault, log, onRebuild: options.onRebuild, viewRows },
+    ...{ database, tables, fault, log, onRebuild: options.onRebuild },
+    viewRows: options.viewRows ?? defaultViewRows,
     ...{ head: headOf(tables), views: [richlistViews], above: factsAbove, shown: options.head, nothing },
     what: 'the holders of the rich list are',
     forget: () => tokenList.reset(),
