@@ -293,7 +293,7 @@ describe('that the L1 has no such view or stage', () => {
     ])
       assert.ok(!said(message), message);
     const message = `VM aborted: location=${one}::table, code=25863`;
-    assert.ok(!isMissing(new NodeError('not_json', message), module));
+    assert.ok(!isMissing(new NodeError('not_json', 'x', { message }), module));
     assert.ok(!isMissing(new Error(message), module));
   });
 });
