@@ -13,6 +13,8 @@ const ONE = '0000000000000000000000000000000000000001';
 const parse = (text: string) => parseAccount(text, 'init');
 
 describe('parseAccount', () => {
+  const encoded = (prefix: string, bytes: Uint8Array) => bech32.encode(prefix, bech32.toWords(bytes), 100);
+
   it('reads one account in all its spellings as one key', () => {
     for (const text of [
       DAVE_BECH32,
@@ -21,8 +23,8 @@ describe('parseAccount', () => {
       `0X${DAVE.toUpperCase()}`,
       `0x${DAVE.slice(1)}`,
       `0x${'0'.repeat(24)}${DAVE}`,
-      bech32.encode('init', bech32.toWords(Buffer.from('0'.repeat(24) + DAVE, 'hex'))),
-      bech32.encode('initvaloper', bech32.toWords(Buffer.from(DAVE, 'hex'))),
+      encoded('init', Buffer.from('0'.repeat(24) + DAVE, 'hex')),
+      encoded('initvaloper', Buffer.from(DAVE, 'hex')),
     ]) {
       assert.equal(parse(text), DAVE, text);
     }
@@ -55,9 +57,9 @@ describe('parseAccount', () => {
       `I${DAVE_BECH32.slice(1)}`,
       `${DAVE_BECH32.slice(0, -1)}w`,
       toBech32(DAVE, 'cosmos'),
-      bech32.encode('initvalcons', bech32.toWords(Buffer.from(DAVE, 'hex'))),
-      bech32.encode('init', bech32.toWords(Buffer.alloc(19))),
-      bech32.encode('init', bech32.toWords(Buffer.alloc(33)), 100),
+      encoded('initvalcons', Buffer.from(DAVE, 'hex')),
+      encoded('init', Buffer.alloc(19)),
+      encoded('init', Buffer.alloc(33)),
       `init1${'q'.repeat(5000)}`,
       '0x\u0661',
     ]) {
@@ -78,50 +80,39 @@ describe('parseAccount', () => {
 });
 
 describe('public keys', () => {
-  // Keys of alice and of an Ethereum wallet, from the recordings.
-  const ALICE = 'AnJNZ0T';
+  const ethereumKey = '/initia.crypto.v1beta1.ethsecp256k1.PubKey';
+  const cosmosKey = '/cosmos.crypto.secp256k1.PubKey';
+  const multisig = '/cosmos.crypto.multisig.LegacyAminoPubKey';
+  // Keys of frank and of an Ethereum wallet, from the recordings.
+  const FRANK = 'ApCG55Q74Mbl+//ST3rwBJ/do9w0F60fhlQhWBCDSGXM';
   const ETH = 'A4MYU1tUEF1Keq5gwI/EX5aHGBtP38YlvRp1P6c5f+11';
 
   it('keccak for Ethereum keys, ripemd160 of sha256 for Cosmos ones', () => {
-    assert.equal(
-      pubkeyToAccount('/initia.crypto.v1beta1.ethsecp256k1.PubKey', ETH),
-      'f39fd6e51aad88f6f4ce6ab8827279cfffb92266',
-    );
-    const frank = 'ApCG55Q74Mbl+//ST3rwBJ/do9w0F60fhlQhWBCDSGXM';
-    assert.equal(
-      pubkeyToAccount('/cosmos.crypto.secp256k1.PubKey', frank),
-      parse('init1fe8cs6zzxp52f38y6ztajs75m565qnx25zraf4'),
-    );
+    assert.equal(pubkeyToAccount(ethereumKey, ETH), 'f39fd6e51aad88f6f4ce6ab8827279cfffb92266');
+    const frank = parse('init1fe8cs6zzxp52f38y6ztajs75m565qnx25zraf4');
+    assert.equal(pubkeyToAccount(cosmosKey, FRANK), frank);
   });
 
   it('a multisig is the hash of its amino encoding', () => {
-    const keys = [ETH, 'ApCG55Q74Mbl+//ST3rwBJ/do9w0F60fhlQhWBCDSGXM'];
+    const keys = [ETH, FRANK];
     const secp = (key: string) => `12 26 EB5AE987 21 ${Buffer.from(key, 'base64').toString('hex')}`;
     const encoded = `22C1F7E2 08 02 ${keys.map(secp).join(' ')}`.replaceAll(' ', '');
     const expected = createHash('sha256').update(Buffer.from(encoded, 'hex')).digest('hex').slice(0, 40);
-    assert.equal(
-      accountOfPublicKey({
-        '@type': '/cosmos.crypto.multisig.LegacyAminoPubKey',
-        threshold: 2,
-        public_keys: keys.map((key) => ({ '@type': '/cosmos.crypto.secp256k1.PubKey', key })),
-      }),
-      expected,
-    );
+    const public_keys = keys.map((key) => ({ '@type': cosmosKey, key }));
+    assert.equal(accountOfPublicKey({ '@type': multisig, threshold: 2, public_keys }), expected);
   });
 
   it('has no account for what is missing, unknown or broken', () => {
     assert.equal(accountOfPublicKey(null), undefined);
     assert.equal(accountOfPublicKey({}), undefined);
     assert.equal(accountOfPublicKey({ '@type': '/new.PubKey', key: ETH }), undefined);
-    assert.equal(pubkeyToAccount('/initia.crypto.v1beta1.ethsecp256k1.PubKey', 'AAAA'), undefined);
-    assert.equal(pubkeyToAccount('/cosmos.crypto.secp256k1.PubKey', ALICE), undefined);
-    const multisig = '/cosmos.crypto.multisig.LegacyAminoPubKey';
+    assert.equal(pubkeyToAccount(ethereumKey, 'AAAA'), undefined);
+    assert.equal(pubkeyToAccount(cosmosKey, 'AnJNZ0T'), undefined);
     assert.equal(accountOfPublicKey({ '@type': multisig, threshold: 1, public_keys: [null] }), undefined);
     assert.equal(accountOfPublicKey({ '@type': multisig, threshold: -1, public_keys: [] }), undefined);
-    let nested: object = { '@type': '/cosmos.crypto.secp256k1.PubKey', key: ETH };
-    for (let depth = 0; depth < 50; depth++) {
+    let nested: object = { '@type': cosmosKey, key: ETH };
+    for (let depth = 0; depth < 50; depth++)
       nested = { '@type': multisig, threshold: 1, public_keys: [nested] };
-    }
     assert.equal(accountOfPublicKey(nested), undefined);
   });
 });

@@ -116,10 +116,7 @@ describe('what cannot be read', () => {
       const block = decode(material([{ result: bad, decoded: bad }, { decoded: sign({ '@type': '/a.A' }) }]));
       assert.equal(block.txs.length, 2, bad);
       assert.equal(block.problems.length, 2, bad);
-      const body = JSON.parse(block.txs[0]?.body ?? '') as {
-        events: unknown;
-        tx: { body: { messages: unknown } };
-      };
+      const body = JSON.parse(block.txs[0]?.body ?? '');
       assert.deepEqual([body.events, body.tx.body.messages], [[], []]);
       assert.deepEqual(block.txs[1]?.msgs, ['a.A']);
     }
@@ -128,15 +125,9 @@ describe('what cannot be read', () => {
   it('never throws, whatever shape the JSON has', () => {
     const odd: unknown[] = [0, null, 'x', [], {}, [[]], [null], [{ attributes: 5 }], { type: 1 }];
     for (const value of odd) {
+      const members = ['code', 'data', 'log', 'events', 'gas_used', 'codespace'];
       const parts = {
-        result: {
-          code: value,
-          data: value,
-          log: value,
-          events: value,
-          gas_used: value,
-          codespace: value,
-        } as object,
+        result: Object.fromEntries(members.map((member) => [member, value])),
         decoded: { body: { messages: value }, auth_info: { signer_infos: value, fee: value } },
       };
       const odds = decode(material([parts], [value as object], [value as object]), 'evm');
@@ -184,15 +175,11 @@ describe('signers', () => {
 
   it('are those of the messages when a key is missing or unknown', () => {
     assert.deepEqual(signersOf({ decoded: withKeys([null], { sender: ALICE }) }), [ALICE_KEY]);
-    assert.deepEqual(signersOf({ decoded: withKeys([key, null], { granter: ALICE, grantee: BOB }) }), [
-      ALICE_KEY,
-      FRANK_KEY,
-    ]);
+    const granted = withKeys([key, null], { granter: ALICE, grantee: BOB });
+    assert.deepEqual(signersOf({ decoded: granted }), [ALICE_KEY, FRANK_KEY]);
     assert.deepEqual(signersOf({ decoded: sign({ grantee: BOB, msgs: [{ sender: ALICE }] }) }), [BOB_KEY]);
-    assert.deepEqual(signersOf({ decoded: sign({ inputs: [{ address: BOB }, { address: ALICE }] }) }), [
-      BOB_KEY,
-      ALICE_KEY,
-    ]);
+    const sent = sign({ inputs: [{ address: BOB }, { address: ALICE }] });
+    assert.deepEqual(signersOf({ decoded: sent }), [BOB_KEY, ALICE_KEY]);
     assert.deepEqual(signersOf({ decoded: sign({ sender: 'nobody' }, { value: 'AA==' }) }), []);
   });
 });
@@ -233,14 +220,10 @@ describe('accounts on EVM', () => {
     const result = { code: 0, gas_used: '100', events: [event('evm', ['log', log([])])] };
     const block = decode(material([{ result }], [receipt]), 'evm');
     assert.deepEqual(block.problems, []);
+    const named = [ALICE_KEY, BOB_KEY, CONTRACT, FRANK_KEY].sort();
     assert.deepEqual(
       [...(block.txs[0]?.accounts ?? [])].sort(),
-      [
-        [ALICE_KEY, false],
-        [BOB_KEY, false],
-        [CONTRACT, false],
-        [FRANK_KEY, false],
-      ].sort(),
+      named.map((key) => [key, false]),
     );
     const [evmTx] = block.evm_txs;
     assert.equal(evmTx?.hash, 'ab'.repeat(32));
@@ -250,11 +233,11 @@ describe('accounts on EVM', () => {
 });
 
 describe('which tx a receipt belongs to', () => {
-  const ethereum = { body: {}, auth_info: { signer_infos: [{ mode_info: { single: { mode: 9999 } } }] } };
-  const cosmos = {
+  const signedBy = (mode: unknown) => ({
     body: {},
-    auth_info: { signer_infos: [{ mode_info: { single: { mode: 'SIGN_MODE_DIRECT' } } }] },
-  };
+    auth_info: { signer_infos: [{ mode_info: { single: { mode } } }] },
+  });
+  const [ethereum, cosmos] = [signedBy(9999), signedBy('SIGN_MODE_DIRECT')];
   const tx = (code: number, gas: number, decoded: object = cosmos, logs = 0) => ({
     result: {
       code,
@@ -300,15 +283,10 @@ describe('which tx a receipt belongs to', () => {
   });
 
   it('a receipt without a hash is left out and told, a timestamp of the node is overruled', () => {
-    const block = decode(
-      material([], [{ from: '0x' }, { ...receipt(1, 1, 1), timestamp: '0x5', a: 1 }]),
-      'evm',
-    );
+    const receipts = [{ from: '0x' }, { ...receipt(1, 1, 1), timestamp: '0x5', a: 1 }];
+    const block = decode(material([], receipts), 'evm');
     assert.deepEqual([block.evm_txs.length, block.problems.length], [1, 2]);
-    assert.equal(
-      (JSON.parse(block.evm_txs[0]?.body ?? '') as { timestamp: string }).timestamp,
-      HEAD.timestamp,
-    );
+    assert.equal(JSON.parse(block.evm_txs[0]?.body ?? '').timestamp, HEAD.timestamp);
   });
 
   it('there are none on other rollups', () => {
@@ -330,12 +308,8 @@ describe('Move stores', () => {
   });
 
   it('are left out when the event cannot be read or is of another type or rollup', () => {
-    const events = [
-      created('{'),
-      created('[]'),
-      created('{"owner_addr":"0x1"}'),
-      event('move', ['data', pair]),
-    ];
+    const broken = ['{', '[]', '{"owner_addr":"0x1"}'].map(created);
+    const events = [...broken, event('move', ['data', pair])];
     assert.deepEqual(decode(material([{ result: { events } }]), 'move').stores, []);
     const other = decode(material([{ result: { events: [created(pair)] } }]), 'wasm');
     assert.deepEqual([other.stores, other.txs[0]?.stores], [[], []]);
@@ -352,32 +326,23 @@ describe('blockTotals', () => {
 
   it('counts what can be read, sums by denom and sorts by it', () => {
     const fee = (...amount: unknown[]) => ({ auth_info: { fee: { amount } } });
-    const totals = blockTotals(
-      material([
-        {
-          result: { gas_used: '9007199254740993', gas_wanted: '5' },
-          decoded: fee({ denom: 'b', amount: '7' }),
-        },
-        {
-          result: { gas_used: '1', gas_wanted: 3, code: 5 },
-          decoded: fee(
-            { denom: 'b', amount: '1' },
-            { denom: 'B', amount: '18446744073709551616' },
-            { amount: '1' },
-          ),
-        },
-        { result: '{', decoded: '{' },
-        { result: { gas_used: '-4', gas_wanted: 'x' }, decoded: fee(null, { denom: 'a', amount: null }) },
-      ]),
-    );
-    assert.deepEqual(totals, {
+    const huge = { denom: 'B', amount: '18446744073709551616' };
+    const txs = [
+      {
+        result: { gas_used: '9007199254740993', gas_wanted: '5' },
+        decoded: fee({ denom: 'b', amount: '7' }),
+      },
+      {
+        result: { gas_used: '1', gas_wanted: 3, code: 5 },
+        decoded: fee({ denom: 'b', amount: '1' }, huge, { amount: '1' }),
+      },
+      { result: '{', decoded: '{' },
+      { result: { gas_used: '-4', gas_wanted: 'x' }, decoded: fee(null, { denom: 'a', amount: null }) },
+    ];
+    assert.deepEqual(blockTotals(material(txs)), {
       gas_used: 9007199254740994n,
       gas_wanted: 8n,
-      total_fee: [
-        { denom: 'B', amount: '18446744073709551616' },
-        { denom: 'a', amount: '0' },
-        { denom: 'b', amount: '8' },
-      ],
+      total_fee: [huge, { denom: 'a', amount: '0' }, { denom: 'b', amount: '8' }],
     });
   });
 });

@@ -12,11 +12,7 @@ describe('decodeTraces', () => {
     const call = (type: string, ...calls: unknown[]) => ({ type, from: FROM, to: TO, calls });
     const tree = call('a', call('b', call('c'), call('d')), call('e', call('f')), call('g'));
     const frames = decodeTraces(3, traces(tree, call('h')));
-    const shown = frames.map(({ body, index, parent_index }) => [
-      (JSON.parse(body) as { type: string }).type,
-      index,
-      parent_index,
-    ]);
+    const shown = frames.map(({ body, index, parent_index }) => [JSON.parse(body).type, index, parent_index]);
     assert.deepEqual(shown, [
       ['a', 0, -1],
       ['b', 1, 0],
@@ -30,28 +26,7 @@ describe('decodeTraces', () => {
   });
 
   it('shows every member, the absent ones by their defaults, numbers as the node spells them', () => {
-    const [full, bare] = decodeTraces(
-      12,
-      traces(
-        {
-          type: 'CALL',
-          from: FROM,
-          to: FROM,
-          input: '0x01',
-          output: '0x02',
-          value: '0x0',
-          gas: '0x5',
-          gasUsed: '0x4',
-          error: 'execution reverted',
-        },
-        { type: 'CREATE', from: TO, gas: '0x1', gasUsed: '0x1', to: null },
-      ),
-    );
-    assert.deepEqual(JSON.parse(full?.body ?? ''), {
-      height: 12,
-      hash: HASH.toLowerCase(),
-      parent_index: -1,
-      index: 0,
+    const members = {
       type: 'CALL',
       from: FROM,
       to: FROM,
@@ -60,7 +35,12 @@ describe('decodeTraces', () => {
       value: '0x0',
       gas: '0x5',
       gasUsed: '0x4',
-    });
+    };
+    const create = { type: 'CREATE', from: TO, gas: '0x1', gasUsed: '0x1', to: null };
+    const calls = traces({ ...members, error: 'execution reverted' }, create);
+    const [full, bare] = decodeTraces(12, calls);
+    const place = { height: 12, hash: HASH.toLowerCase(), parent_index: -1, index: 0 };
+    assert.deepEqual(JSON.parse(full?.body ?? ''), { ...place, ...members });
     assert.deepEqual([...(full?.accounts ?? [])], [[FROM.slice(2), true]]);
     const { to, input, output, value } = JSON.parse(bare?.body ?? '') as Record<string, string>;
     assert.deepEqual([to, input, output, value], ['', '0x', '0x', '0x']);

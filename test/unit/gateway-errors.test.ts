@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer as createTcpServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { loadSettings } from '../../services/common/config.js';
 import { RpcError } from '../../services/common/errors.js';
@@ -41,9 +41,8 @@ describe('gateway: errors', () => {
     assert.match(problem.message, /too large.*pagination\.limit/);
   });
   it('a query that takes too much memory says how to ask for less', () => {
-    const { http, message } = problemOf(
-      new RpcError(status.RESOURCE_EXHAUSTED, 'tx.list takes more memory than QUERY_MEMORY_MB allows'),
-    );
+    const said = 'tx.list takes more memory than QUERY_MEMORY_MB allows';
+    const { http, message } = problemOf(new RpcError(status.RESOURCE_EXHAUSTED, said));
     assert.equal(http, 503);
     assert.match(message, /too much memory: ask for fewer items/);
   });
@@ -63,13 +62,8 @@ describe('gateway: failing services', () => {
 
   it('a service that is down is a 503 that says when to come again and shows no address', async () => {
     await gateway.fakes.stop();
-    for (const path of [
-      list,
-      '/status',
-      '/indexer/block/v1/blocks',
-      '/indexer/tx/v1/evm-txs',
-      '/indexer/block/v1/avg_blocktime',
-    ]) {
+    const others = ['/indexer/block/v1/blocks', '/indexer/tx/v1/evm-txs', '/indexer/block/v1/avg_blocktime'];
+    for (const path of [list, '/status', ...others]) {
       const answer = await gateway.get(path);
       assert.equal(answer.status, 503, path);
       assert.equal(answer.headers['retry-after'], '1');
@@ -102,7 +96,7 @@ describe('gateway: failing services', () => {
     const sockets = new Set<Socket>();
     const held = createTcpServer((socket) => sockets.add(socket.on('error', () => {})));
     await new Promise<void>((resolve) => held.listen(0, '127.0.0.1', resolve));
-    const address = `127.0.0.1:${(held.address() as { port: number }).port}`;
+    const address = `127.0.0.1:${(held.address() as AddressInfo).port}`;
     const config = loadSettings(gatewaySettings, {
       PORT: '0',
       REQUEST_TIMEOUT_MS: '300',
@@ -203,12 +197,11 @@ describe('gateway: failing services', () => {
 
   it('a client that goes away leaves the call to the others who wait for it', async () => {
     let release = (): void => {};
-    gateway.fakes.instead.set('listTxs', async () => {
-      await new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      return { txs: [], pagination: undefined };
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
     });
+    const none = { txs: [], pagination: undefined };
+    gateway.fakes.instead.set('listTxs', () => isReleased.then(() => none));
     const client = new AbortController();
     const gone = send(gateway.port, list, { signal: client.signal }).catch(() => {});
     await until(() => gateway.fakes.calls.length === 1);

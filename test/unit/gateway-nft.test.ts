@@ -47,9 +47,8 @@ describe('gateway: NFT routes', () => {
   });
 
   it('a value that finds nothing is decoded once more, and only then', async () => {
-    await gateway.get(`${nft}/tokens/by_collection/0x${key}?token_id=4`);
-    await gateway.get(`${nft}/tokens/by_collection/0x${key}?token_id=a%252Fb`);
-    await gateway.get(`${nft}/tokens/by_collection/0x${key}?token_id=50%25`);
+    for (const token_id of ['4', 'a%252Fb', '50%25'])
+      await gateway.get(`${nft}/tokens/by_collection/0x${key}?token_id=${token_id}`);
     assert.deepEqual(
       requests('listTokensByCollection').map(({ token_id }) => token_id),
       ['4', 'a%2Fb', 'a/b', '50%'],
@@ -76,27 +75,13 @@ describe('gateway: NFT routes', () => {
     assert.equal((await gateway.get(`${path}=x`)).status, 400);
   });
 
-  it('addresses are taken as bech32 and as hex, and order_by as one of two words', async () => {
-    for (const address of [`0x${key.toUpperCase()}`, toBech32(key, 'init')])
-      assert.equal(
-        (await gateway.get(`${nft}/tokens/by_account/${address}?collection_addr=${address}`)).status,
-        200,
-      );
+  it('addresses are asked in one spelling', async () => {
+    for (const address of [`0x${key.toUpperCase()}`, toBech32(key, 'init')]) {
+      const path = `${nft}/tokens/by_account/${address}?collection_addr=${address}`;
+      assert.equal((await gateway.get(path)).status, 200);
+    }
     for (const request of requests('listTokensByAccount'))
       assert.deepEqual([request['account'], request['collection_addr']], [`0x${key}`, `0x${key}`]);
-    for (const query of ['order_by=height', 'order_by=token_id', 'order_by='])
-      assert.equal((await gateway.get(`${nft}/tokens/by_account/0x1?${query}`)).status, 200, query);
-    for (const query of ['order_by=HEIGHT', 'order_by=owner', 'collection_addr=x']) {
-      const answer = await gateway.get(`${nft}/tokens/by_account/0x1?${query}`);
-      assert.equal(answer.status, 400, query);
-      assert.ok(answer.json().message.includes(query.split('=')[0]), query);
-    }
-  });
-
-  it('a collection that nobody knows is a 404', async () => {
-    const answer = await gateway.get(`${nft}/collections/0x${'7'.repeat(40)}`);
-    assert.equal(answer.status, 404);
-    assert.equal(answer.json().code, status.NOT_FOUND);
   });
 });
 

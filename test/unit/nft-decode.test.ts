@@ -49,7 +49,7 @@ const happenings = (block: NftBlock): Happening[] =>
   block.events.map(({ tx: _tx, index: _index, ...happening }) => happening as Happening);
 
 const word = (value: bigint | string): string =>
-  typeof value === 'bigint' ? value.toString(16).padStart(64, '0') : value.padStart(64, '0');
+  (typeof value === 'bigint' ? value.toString(16) : value).padStart(64, '0');
 const transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const contract = `c0ffee${'0'.repeat(34)}`;
 const [alice, bob] = ['1'.repeat(40), '2'.repeat(40)];
@@ -57,6 +57,22 @@ const log = (topics: readonly string[], data = '0x'): Event => ({
   type: 'evm',
   attributes: [['log', JSON.stringify({ address: `0x${contract.toUpperCase()}`, topics, data })]],
 });
+const moveEvent = (type_tag: string, data: string): Event => ({
+  type: 'move',
+  // The node repeats members after the data, under any name.
+  attributes: [
+    ['type_tag', type_tag],
+    ['data', data],
+    ['data', 'again'],
+    ['type_tag', 'x'],
+  ],
+});
+const event = (type: string, data: object): Event => moveEvent(`0x1::${type}`, JSON.stringify(data));
+const collection = 'c'.repeat(64);
+const address = toBech32(collection, 'init');
+/** What a Wasm contract tells. */
+const run = (...attributes: Attributes): Attributes => [['_contract_address', address], ...attributes];
+const wasm = (attributes: Attributes, type = 'wasm'): Event => ({ type, attributes });
 const moved = (from: string, to: string, id: bigint): Event =>
   log([transfer, `0x${word(from)}`, `0x${word(to)}`, `0x${word(id)}`]);
 
@@ -89,23 +105,15 @@ describe('NFT events of an EVM block', () => {
     const one = '0xf8e1a15aba9398e019f0b49df1a4fde98ee17ae345cb5f6b5e2c27f5033e8ce7';
     const many = '0x6bd5c950a8d8df17f772f5af37cb3655737899cbf903264b9795592da439661c';
     const range = { what: 'refresh_tokens', collection: contract, first_id: '1', last_id: '300' };
-    assert.deepEqual(
-      happenings(
-        decode('evm', [
-          log([one], `0x${word(9n)}`),
-          log([one, `0x${word(9n)}`]),
-          log([many], `0x${word(1n)}${word(300n)}`),
-          log([many, `0x${word(1n)}`, `0x${word(300n)}`]),
-          log([one]),
-        ]),
-      ),
-      [
-        { what: 'uri', token: { collection: contract, token_id: '9' } },
-        { what: 'uri', token: { collection: contract, token_id: '9' } },
-        range,
-        range,
-      ],
-    );
+    const uri = { what: 'uri', token: { collection: contract, token_id: '9' } };
+    const block = decode('evm', [
+      log([one], `0x${word(9n)}`),
+      log([one, `0x${word(9n)}`]),
+      log([many], `0x${word(1n)}${word(300n)}`),
+      log([many, `0x${word(1n)}`, `0x${word(300n)}`]),
+      log([one]),
+    ]);
+    assert.deepEqual(happenings(block), [uri, uri, range, range]);
   });
 
   it('a contract is noted when it is created, and nothing of a failed tx counts', () => {
@@ -129,69 +137,49 @@ describe('NFT events of an EVM block', () => {
 });
 
 describe('NFT events of a Move block', () => {
-  const event = (type_tag: string, data: object): Event => ({
-    type: 'move',
-    // The node repeats members after the data, under any name.
-    attributes: [
-      ['type_tag', type_tag],
-      ['data', JSON.stringify(data)],
-      ['data', 'again'],
-      ['type_tag', 'x'],
-    ],
-  });
   const [collection, nft] = [keyOfHexDigits('c'.repeat(63)), keyOfHexDigits('d'.repeat(62))];
+  const token = { collection: `0x${collection}`, token_id: 'nul\0', nft: `0x${nft}` };
+  const mutation = (of: object, mutated_field_name: string, new_value: string) => ({
+    ...of,
+    mutated_field_name,
+    new_value,
+  });
 
   it('a mint has the owner of its object and the uri that comes after it', () => {
     const block = decode('move', [
-      event('0x1::collection::CreateCollectionEvent', {
+      event('collection::CreateCollectionEvent', {
         collection: `0x${'c'.repeat(63)}`,
         creator: '0x1',
         name: 'N',
       }),
-      event('0x1::object::CreateEvent', { object: `0x${'d'.repeat(62)}`, owner: '0x0b' }),
-      event('0x1::collection::MintEvent', {
-        collection: `0x${collection}`,
-        token_id: 'nul\0',
-        nft: `0x${nft}`,
-      }),
-      event('0x1::nft::CreateEvent', { collection: `0x${collection}`, token_id: 'nul\0', uri: 'u' }),
-      event('0x1::object::TransferEvent', { object: `0x${nft}`, from: '0xb', to: `0x${'e'.repeat(64)}` }),
-      event('0x1::nft::MutationEvent', { nft: `0x${nft}`, mutated_field_name: 'uri', new_value: 'v' }),
-      event('0x1::nft::MutationEvent', {
-        nft: `0x${nft}`,
-        mutated_field_name: 'description',
-        new_value: 'd',
-      }),
-      event('0x1::collection::MutationEvent', {
-        collection: `0x${collection}`,
-        mutated_field_name: 'name',
-        new_value: 'M',
-      }),
-      event('0x1::collection::BurnEvent', {
-        collection: `0x${collection}`,
-        token_id: 'nul\0',
-        nft: `0x${nft}`,
-      }),
+      event('object::CreateEvent', { object: `0x${'d'.repeat(62)}`, owner: '0x0b' }),
+      event('collection::MintEvent', token),
+      event('nft::CreateEvent', { ...token, nft: undefined, uri: 'u' }),
+      event('object::TransferEvent', { object: token.nft, from: '0xb', to: `0x${'e'.repeat(64)}` }),
+      event('nft::MutationEvent', mutation({ nft: token.nft }, 'uri', 'v')),
+      event('nft::MutationEvent', mutation({ nft: token.nft }, 'description', 'd')),
+      event('collection::MutationEvent', mutation({ collection: token.collection }, 'name', 'M')),
+      event('collection::BurnEvent', token),
     ]);
-    const token = { collection, token_id: 'nul\0', object: nft };
+    const found = { collection, token_id: 'nul\0', object: nft };
     assert.deepEqual(happenings(block), [
       { what: 'collection', collection, creator: '1'.padStart(40, '0'), name: 'N' },
-      { what: 'mint', token, owner: 'b'.padStart(40, '0'), uri: 'u' },
+      { what: 'mint', token: found, owner: 'b'.padStart(40, '0'), uri: 'u' },
       { what: 'transfer', token: { object: nft }, owner: 'e'.repeat(64) },
       { what: 'named', token: { object: 'e'.repeat(64) } },
       { what: 'uri', token: { object: nft }, uri: 'v' },
       { what: 'named', token: { object: nft } },
       { what: 'renamed', collection, name: 'M' },
-      { what: 'burn', token },
+      { what: 'burn', token: found },
     ]);
   });
 
   it('a token that has, gets or gives another object is named', () => {
     const [giver, taker] = ['a'.repeat(64), 'e'.repeat(64)];
     const block = decode('move', [
-      event('0x1::object::CreateEvent', { object: '0x7', owner: `0x${giver}` }),
-      event('0x1::object::CreateEvent', { object: '0x8', owner: '0xb' }),
-      event('0x1::object::TransferEvent', { object: `0x${nft}`, from: `0x${giver}`, to: `0x${taker}` }),
+      event('object::CreateEvent', { object: '0x7', owner: `0x${giver}` }),
+      event('object::CreateEvent', { object: '0x8', owner: '0xb' }),
+      event('object::TransferEvent', { object: `0x${nft}`, from: `0x${giver}`, to: `0x${taker}` }),
     ]);
     assert.deepEqual(happenings(block), [
       { what: 'named', token: { object: giver } },
@@ -203,17 +191,11 @@ describe('NFT events of a Move block', () => {
 
   it('what cannot be read is told, and the rest goes on', () => {
     const block = decode('move', [
-      {
-        type: 'move',
-        attributes: [
-          ['type_tag', '0x1::collection::MintEvent'],
-          ['data', '{'],
-        ],
-      },
-      event('0x1::collection::MintEvent', { token_id: 'x' }),
-      event('0x1::object::TransferEvent', { object: 'x' }),
-      event('constructor', {}),
-      event('0x1::collection::BurnEvent', { collection: '0x1', token_id: 'x', nft: '0x2' }),
+      moveEvent('0x1::collection::MintEvent', '{'),
+      event('collection::MintEvent', { token_id: 'x' }),
+      event('object::TransferEvent', { object: 'x' }),
+      moveEvent('constructor', '{}'),
+      event('collection::BurnEvent', { collection: '0x1', token_id: 'x', nft: '0x2' }),
     ]);
     assert.equal(block.problems.length, 3);
     assert.equal(block.events.length, 1);
@@ -251,10 +233,6 @@ describe('NFT events of a Move block', () => {
 });
 
 describe('NFT events of a Wasm block', () => {
-  const collection = 'c'.repeat(64);
-  const address = toBech32(collection, 'init');
-  const run = (...attributes: Attributes): Attributes => [['_contract_address', address], ...attributes];
-  const wasm = (attributes: Attributes, type = 'wasm'): Event => ({ type, attributes });
   const born = { what: 'collection', collection, creator: '' };
 
   it('reads mints, moves and burns, several runs in one event, the last of equal keys', () => {
@@ -293,7 +271,7 @@ describe('NFT events of a Wasm block', () => {
   });
 
   it('an owner that names no account stays as it came, and a mint without one is none', () => {
-    const mint = (owner: string): Attributes => run(['action', 'mint'], ['owner', owner], ['token_id', 't']);
+    const mint = (owner: string) => run(['action', 'mint'], ['owner', owner], ['token_id', 't']);
     const owners = ['notbech32', '', 'cosmos1vwaygemc9eywzcr50l5lw23r0nj860uw2mg3vr'];
     const block = decode('wasm', [
       ...owners.map((owner) => wasm(mint(owner))),
@@ -301,17 +279,8 @@ describe('NFT events of a Wasm block', () => {
       wasm(run(['action', 'mint'], ['owner', address])),
       wasm(run(['action', 'transfer_nft'], ['token_id', 't'])),
       wasm(mint(address), 'wasm-foo'),
-      wasm([
-        ['action', 'mint'],
-        ['owner', address],
-        ['token_id', 't'],
-      ]),
-      wasm([
-        ['_contract_address', 'nonsense'],
-        ['action', 'mint'],
-        ['owner', address],
-        ['token_id', 't'],
-      ]),
+      wasm(mint(address).slice(1)),
+      wasm([['_contract_address', 'nonsense'], ...mint(address).slice(1)]),
     ]);
     assert.deepEqual(
       happenings(block).flatMap((one) => (one.what === 'mint' ? [one.owner] : [])),
@@ -347,39 +316,19 @@ describe('NFT events of recorded blocks', () => {
 describe('texts in NFT events that are longer than they may be', () => {
   const long = '🎨'.repeat(10_000);
   const limitsOf = (block: NftBlock) => block.problems.map(({ limit }) => limit);
-  const collection = toBech32('c'.repeat(64), 'init');
 
   it('are cut at the end of a character: uris and names', () => {
-    const wasm = decode('wasm', [
-      {
-        type: 'wasm',
-        attributes: [
-          ['_contract_address', collection],
-          ['action', 'mint'],
-          ['token_id', 'one'],
-          ['owner', long],
-          ['token_uri', `a${long}`],
-        ],
-      },
+    const told = decode('wasm', [
+      wasm(run(['action', 'mint'], ['token_id', 'one'], ['owner', long], ['token_uri', `a${long}`])),
     ]);
-    const mint = happenings(wasm).find(({ what }) => what === 'mint') as Happening & {
-      uri: string;
-      owner: string;
-    };
+    const mint = happenings(told).find(({ what }) => what === 'mint') as { uri?: string; owner?: string };
     assert.equal(mint.uri, `a${'🎨'.repeat(4_095)}`);
     assert.equal(mint.owner, `?${'🎨'.repeat(255)}`);
-    assert.deepEqual(limitsOf(wasm), ['NFT_URI_BYTES', 'NFT_NAME_BYTES']);
-    const moveEvent = (tag: string, data: object): Event => ({
-      type: 'move',
-      attributes: [
-        ['type_tag', tag],
-        ['data', JSON.stringify(data)],
-      ],
-    });
+    assert.deepEqual(limitsOf(told), ['NFT_URI_BYTES', 'NFT_NAME_BYTES']);
     const move = decode('move', [
-      moveEvent('0x1::collection::CreateCollectionEvent', { collection: '0xc', creator: '0xd', name: long }),
-      moveEvent('0x1::collection::MintEvent', { collection: '0xc', nft: '0xe', token_id: 'one' }),
-      moveEvent('0x1::nft::CreateEvent', { collection: '0xc', token_id: 'one', uri: long }),
+      event('collection::CreateCollectionEvent', { collection: '0xc', creator: '0xd', name: long }),
+      event('collection::MintEvent', { collection: '0xc', nft: '0xe', token_id: 'one' }),
+      event('nft::CreateEvent', { collection: '0xc', token_id: 'one', uri: long }),
     ]);
     const [created, minted] = happenings(move) as { name?: string; uri?: string }[];
     assert.equal(created?.name, '🎨'.repeat(256));
@@ -391,15 +340,8 @@ describe('texts in NFT events that are longer than they may be', () => {
   });
 
   it('leave a token out where they are its id', () => {
-    const mintOf = (token_id: string): Event => ({
-      type: 'wasm',
-      attributes: [
-        ['_contract_address', collection],
-        ['action', 'mint'],
-        ['token_id', token_id],
-        ['owner', toBech32(alice, 'init')],
-      ],
-    });
+    const mintOf = (token_id: string): Event =>
+      wasm(run(['action', 'mint'], ['token_id', token_id], ['owner', toBech32(alice, 'init')]));
     const block = decode('wasm', [mintOf('x'.repeat(4_096)), mintOf('x'.repeat(4_097))]);
     assert.equal(happenings(block).filter(({ what }) => what === 'mint').length, 1);
     assert.deepEqual(limitsOf(block), ['NFT_ID_BYTES']);

@@ -39,12 +39,8 @@ describe('an ERC-20 transfer log', () => {
   it('is told from an ERC-721 transfer and from other logs', () => {
     const four = transfer(a, b, 1n);
     four.topics.push(word('1'));
-    assert.deepEqual(added(four, transfer(a, b, 1n, { topics: [word('1'), word(a), word(b)] }), {})[1], [
-      undefined,
-      undefined,
-      undefined,
-    ]);
-    assert.deepEqual(added(four)[0], {});
+    const other = transfer(a, b, 1n, { topics: [word('1'), word(a), word(b)] });
+    assert.deepEqual(added(four, other, {}), [{}, [undefined, undefined, undefined]]);
   });
 
   it('that cannot be read moves nothing and says why', () => {
@@ -66,20 +62,15 @@ describe('an ERC-20 transfer log', () => {
 });
 
 describe('the balance changes of a block', () => {
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
   const events = (logs: unknown[], type = 'evm') => [
-    {
-      type,
-      attributes: logs.map((log) => ({
-        key: 'log',
-        value: typeof log === 'string' ? log : JSON.stringify(log),
-      })),
-    },
+    { type, attributes: logs.map((log) => ({ key: 'log', value: textOf(log) })) },
   ];
   const decode = (results: unknown[], block_events: unknown = []) => {
     const material: BlockMaterial = {
       txs: results.map((result) => ({
         raw: Buffer.alloc(0),
-        result: Buffer.from(typeof result === 'string' ? result : JSON.stringify(result)),
+        result: Buffer.from(textOf(result)),
         decoded: Buffer.alloc(0),
         decoded_locally: false,
       })),
@@ -123,15 +114,8 @@ describe('the balance changes of a block', () => {
   });
 
   it('are read from the good txs beside one that is no JSON, or of another shape', () => {
-    const shapes = [
-      `${transferTopic} is no JSON`,
-      null,
-      { events: null },
-      { events: [null, 1, { type: 'evm' }] },
-    ];
-    const odd = shapes.map((shape) =>
-      typeof shape === 'string' ? shape : JSON.stringify({ shape, transferTopic }),
-    );
+    const shapes = [null, { events: null }, { events: [null, 1, { type: 'evm' }] }];
+    const odd = [`${transferTopic} is no JSON`, ...shapes.map((shape) => ({ shape, transferTopic }))];
     const { moved, problems } = decode([...odd, { events: events([transfer(a, b, 4n)]) }]);
     assert.deepEqual(moved, { [a]: -4n, [b]: 4n });
     assert.equal(problems.length, 1);

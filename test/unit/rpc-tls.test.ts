@@ -3,7 +3,6 @@ import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings } from '../../services/common/config.js';
-import { UserError } from '../../services/common/errors.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { packageRoot } from '../../services/common/paths.js';
@@ -92,14 +91,11 @@ describe('gRPC with certificates on both sides', () => {
     assert.equal(await isReached(address, ours.open().client), true);
     await assert.rejects(isReached(address, plainTransport.client), { name: 'RpcError' });
     // Believes the server's CA, but shows a certificate of another.
-    await assert.rejects(isReached(address, secretOf('first', 'second-service').open().client), {
-      name: 'RpcError',
-    });
+    const unknown = secretOf('first', 'second-service').open().client;
+    await assert.rejects(isReached(address, unknown), { name: 'RpcError' });
     // Shows a right one, but believes another CA.
-    await assert.rejects(
-      isReached(address, secretOf('second', 'first-service').open().client),
-      /certificate/,
-    );
+    const doubting = secretOf('second', 'first-service').open().client;
+    await assert.rejects(isReached(address, doubting), /certificate/);
   });
 
   it('is not spoken to a server of another name, unless that is the name to expect', async () => {
@@ -142,20 +138,14 @@ describe('gRPC with certificates on both sides', () => {
 
   it('names what is wrong with the files at the start, and never shows the key', () => {
     const secret = secretOf('first', 'first-service');
-    const failing = (pattern: RegExp): void =>
-      assert.throws(
-        () => secret.open(),
-        (error: Error) => error instanceof UserError && pattern.test(error.message),
-      );
+    const failing = (message: RegExp, env = {}): void =>
+      assert.throws(() => secret.open(env), { name: 'UserError', message });
     writeFileSync(secret.path('ca.crt'), 'no pem');
     failing(/ca\.crt is no certificate in PEM$/);
     secret.put('first', 'first-service');
     writeFileSync(secret.path('tls.key'), 'SECRET');
     failing(/tls\.key is not the private key of [^ ]*tls\.crt$/);
-    assert.throws(
-      () => secret.open({ GRPC_TLS_KEY_FILE: '/nowhere/tls.key' }),
-      /\/nowhere\/tls\.key cannot be read/,
-    );
+    failing(/\/nowhere\/tls\.key cannot be read/, { GRPC_TLS_KEY_FILE: '/nowhere/tls.key' });
     assert.throws(
       () => loadSettings(transportSettings, { GRPC_TLS_CERT_FILE: '/a' }, checkTransport),
       /GRPC_TLS_KEY_FILE and GRPC_TLS_CA_FILE not set/,

@@ -24,8 +24,13 @@ function mistakesOf(text: string): readonly string[] {
   return assert.fail('the policy was taken');
 }
 
+/** What is wrong at which places of a text. */
+const placesOf = (text: string) => mistakesOf(text).map((mistake) => mistake.split(':')[0]);
+
 const head = 'version: 1\nname: p\n';
 const rule = (fields: string): string => `${head}rules: [{name: r, ${fields}}]\n`;
+
+const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 
 describe('a policy', () => {
   it('of the example is read with every rule, and with the numbers as they are written', async () => {
@@ -59,8 +64,7 @@ describe('a policy', () => {
   });
 
   it('has every mistake named at once, with its path and value', () => {
-    assert.deepEqual(
-      mistakesOf(`version: 2
+    const places = placesOf(`version: 2
 name: Bad Name
 minimum: -1
 colour: red
@@ -70,25 +74,23 @@ rules:
   - {name: c}
   - {kind: volume, name: d, denom: GAS, direction: up, weight: 1e3}
   - {kind: calls, name: e, selectors: [transfer]}
-`).map((mistake) => mistake.split(':')[0]),
-      [
-        'colour is not known here',
-        'version is 2',
-        'name is "Bad Name"',
-        'rules[0].wieght is not known here',
-        'rules[1].kind is "sneezes"',
-        'rules[2].kind is missing',
-        'rules[3].weight is "1e3"',
-        'rules[3].direction is "up"',
-        'rules[4].selectors[0] is "transfer"',
-        'minimum is -1',
-      ],
-    );
+`);
+    assert.deepEqual(places, [
+      'colour is not known here',
+      'version is 2',
+      'name is "Bad Name"',
+      'rules[0].wieght is not known here',
+      'rules[1].kind is "sneezes"',
+      'rules[2].kind is missing',
+      'rules[3].weight is "1e3"',
+      'rules[3].direction is "up"',
+      'rules[4].selectors[0] is "transfer"',
+      'minimum is -1',
+    ]);
   });
 
   it('has mistakes named that only show when it is looked at as a whole', () => {
-    assert.deepEqual(
-      mistakesOf(`${head}minimum: 20
+    const places = placesOf(`${head}minimum: 20
 cap: 10
 fit_total: 18446744073709551616
 exclude: [init17w0adeg64ky0daxwd2ugyuneellmjgnxdtmpqq, 0x${'ab'.repeat(32)}]
@@ -98,41 +100,36 @@ rules:
   - {kind: source, name: cap}
   - {kind: source, name: b, url: "https://u:secret@x/"}
   - {kind: transactions, name: c, weight: "0.0"}
-`).map((mistake) => mistake.split(':')[0]),
-      [
-        'fit_total is 18446744073709551616',
-        'minimum is 20',
-        'rules[1].name is "a"',
-        'rules[2].name is "cap"',
-        'rules[0] needs contracts, selectors or both',
-        'rules[1] needs either file or url',
-        'rules[2] needs either file or url',
-        'rules[3].url has a user or a password in it, which would be recorded',
-        'rules[4].weight is "0.0"',
-        'exclude[0] is "init17w0adeg64ky0daxwd2ugyuneellmjgnxdtmpqq"',
-        'exclude[1] is "(64 hex digits or more, not shown as they may be a key)"',
-      ],
-    );
+`);
+    assert.deepEqual(places, [
+      'fit_total is 18446744073709551616',
+      'minimum is 20',
+      'rules[1].name is "a"',
+      'rules[2].name is "cap"',
+      'rules[0] needs contracts, selectors or both',
+      'rules[1] needs either file or url',
+      'rules[2] needs either file or url',
+      'rules[3].url has a user or a password in it, which would be recorded',
+      'rules[4].weight is "0.0"',
+      'exclude[0] is "init17w0adeg64ky0daxwd2ugyuneellmjgnxdtmpqq"',
+      'exclude[1] is "(64 hex digits or more, not shown as they may be a key)"',
+    ]);
   });
 
   it('that was parsed elsewhere is refused where that has changed a number', () => {
-    const value = {
-      version: 1,
-      name: 'p',
-      cap: Number('12345678901234567890'),
-      rules: [{ kind: 'transactions', name: 'r' }],
-    };
-    assert.throws(() => policyOf(value, options), /cap is 12345678901234567000: must be: .*as text/);
-    assert.equal(policyOf({ ...value, cap: '12345678901234567890' }, options).cap, 12345678901234567890n);
-    assert.throws(
-      () => policyOf({ ...value, cap: 5, rules: [{ kind: 'gas_used', name: 'r', weight: 0.1 }] }, options),
-      /rules\[0\]\.weight is 0\.1/,
-    );
+    const taken = (cap: unknown, more: object = {}) =>
+      policyOf(
+        { version: 1, name: 'p', cap, rules: [{ kind: 'transactions', name: 'r', ...more }] },
+        options,
+      );
+    const [text, number] = ['12345678901234567890', 12345678901234567890n];
+    assert.throws(() => taken(Number(text)), /cap is 12345678901234567000: must be: .*as text/);
+    assert.equal(taken(text).cap, number);
+    assert.throws(() => taken(5, { weight: 0.1 }), /rules\[0\]\.weight is 0\.1/);
   });
 
   it('never shows what may be a key, wherever somebody has put it', () => {
     const key = 'c0ffee'.repeat(11).slice(0, 64);
-    const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
     for (const secret of [key, `0x${key}`, key.toUpperCase(), words, `${'a'.repeat(90)} ${key}`])
       for (const text of [
         `version: 1\nname: n\nrules: [{ kind: "${secret}", name: a }]`,
@@ -150,7 +147,7 @@ rules:
     assert.match(mistakesOf('version: 1\nname: n\nrules: [{ kind: luck, name: a }]').join('\n'), /"luck"/);
   });
   for (const [what, phrase] of Object.entries({
-    right: 'legal winner thank year wave sausage worth useful legal winner thank yellow',
+    right: words,
     misspelt: 'legal winner thank yearr wave sausage worth useful legal winer thank yellow',
   })) {
     it(`never shows the words of a mnemonic, however they are written (${what})`, () =>
@@ -195,12 +192,8 @@ rules:
       }
   }
   it('shows words that are no mnemonic: what is wrong has to be seen', () => {
-    assert.match(
-      mistakesOf(
-        'version: 1\nname: n\nexclude: [legal, winner]\nrules: [{kind: transactions, name: a}]',
-      ).join('\n'),
-      /"legal".*\n?.*"winner"/,
-    );
+    const text = `${rule('kind: transactions')}exclude: [legal, winner]`;
+    assert.match(mistakesOf(text).join('\n'), /"legal".*\n?.*"winner"/);
   });
   it('never shows a password', () => {
     for (const mistake of mistakesOf(rule('kind: source, url: "https://u:secret@x/"')))
@@ -208,9 +201,9 @@ rules:
   });
 
   it('is refused when a field is unknown, at every level', () => {
-    const text = JSON.stringify({ version: 1, name: 'p', rules: [{ kind: 'transactions', name: 'r' }] });
+    const text = rule('kind: transactions');
     assert.equal(parse(text).rules.length, 1);
-    assert.equal(mistakesOf(JSON.stringify({ ...JSON.parse(text), extra: 1 })).length, 1);
+    assert.equal(mistakesOf(`${text}extra: 1`).length, 1);
     const schema = JSON.parse(readFileSync(policySchemaFile, 'utf8'));
     for (const kind of ['transactions', 'gas_used', 'calls', 'volume', 'holdings', 'nfts', 'source']) {
       const fields = Object.fromEntries(

@@ -128,14 +128,14 @@ describe('turns at the engine', () => {
     const turns = createTurns();
     let isWanted = true;
     let began = 0;
-    const { promise, resolve } = gate();
-    const first = turns.take({}, () => promise);
+    let end = (): void => {};
+    const first = turns.take({}, () => new Promise<void>((resolve) => (end = resolve)));
     const left = turns.take({ isWanted: () => isWanted }, async () => {
       began += 1;
     });
     const last = turns.take({ isWanted: () => true }, async () => 'served');
     isWanted = false;
-    resolve();
+    end();
     await first;
     await assert.rejects(left, { code: 1 });
     assert.equal(await last, 'served');
@@ -146,24 +146,13 @@ describe('turns at the engine', () => {
   it('are several at a time where the engine takes several', async () => {
     const turns = createTurns(undefined, 3);
     let [running, most] = [0, 0];
-    await Promise.all(
-      Array.from({ length: 20 }, () =>
-        turns.take({}, async () => {
-          running += 1;
-          most = Math.max(most, running);
-          await new Promise((resolve) => setImmediate(resolve));
-          running -= 1;
-        }),
-      ),
-    );
+    const work = async (): Promise<void> => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+    };
+    await Promise.all(many(20, () => turns.take({}, work)));
     assert.equal(most, 3);
   });
 });
-
-function gate(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}

@@ -32,21 +32,20 @@ const block = (height: number, txs: number, bodyLength = 10): DecodedBlock => ({
 const heightsOf = (batches: DecodedBlock[][]): number[][] =>
   batches.map((batch) => batch.map(({ height }) => height));
 
+const keyOf = (account: string): ListKey => listKey('tx', account);
+/** Ends of lists over a table that has some of them, and what it was asked for. */
+function start(capacity: number, ends: readonly (readonly [ListKey, ListEnd])[] = []) {
+  const asked: ListKey[][] = [];
+  const heads = createEnds(async (keys) => {
+    asked.push([...keys]);
+    return new Map(ends);
+  }, capacity);
+  return { heads, asked };
+}
+
 describe('the ends of lists in memory', () => {
-  const [one, two, three] = ['1', '2', '3'].map((account) => listKey('tx', account)) as [
-    ListKey,
-    ListKey,
-    ListKey,
-  ];
+  const [one, two, three] = ['1', '2', '3'].map(keyOf) as [ListKey, ListKey, ListKey];
   const head: ListEnd = { count: 7, latest: [70] };
-  const start = (capacity: number) => {
-    const asked: ListKey[][] = [];
-    const heads = createEnds(async (keys) => {
-      asked.push([...keys]);
-      return new Map();
-    }, capacity);
-    return { heads, asked };
-  };
 
   it('are read for lists that are not known', async () => {
     const { heads, asked } = start(10);
@@ -75,12 +74,7 @@ describe('the ends of lists in memory', () => {
 
   it('are read when there are too many to know them all', async () => {
     const { heads, asked } = start(1);
-    heads.clear(
-      new Map([
-        [one, head],
-        [two, head],
-      ]),
-    );
+    heads.clear(new Map([one, two].map((key) => [key, head])));
     await heads.stage(new Set([three]));
     assert.deepEqual(asked, [[three]]);
   });
@@ -114,12 +108,8 @@ describe('batches of blocks', () => {
     const at = { ...nothing, height: 5, hash: 'H5' };
     checkFollows(at, [block(6, 0), block(7, 0)]);
     checkFollows(nothing, [block(40, 0), block(41, 0)]);
-    for (const wrong of [
-      [block(7, 0)],
-      [block(5, 0)],
-      [block(6, 0), block(8, 0)],
-      [{ ...block(6, 0), parent_hash: 'other' }],
-    ])
+    const stranger = { ...block(6, 0), parent_hash: 'other' };
+    for (const wrong of [[block(7, 0)], [block(5, 0)], [block(6, 0), block(8, 0)], [stranger]])
       assert.throws(() => checkFollows(at, wrong), /does not follow/);
     const trace = (height: number) => ({ height, hash: `H${height}`, frames: [] });
     checkTraces({ ...at, internal_height: 3 }, [trace(4), trace(5)]);
@@ -131,36 +121,25 @@ describe('batches of blocks', () => {
 });
 
 describe('the ends of account lists', () => {
-  const key: ListKey = listKey('tx', 'aa');
+  const [key, other] = ['aa', 'bb'].map(keyOf) as [ListKey, ListKey];
 
   it('count on from what the tables say, and are read once', async () => {
-    const reads: ListKey[][] = [];
-    const heads = createEnds(async (keys) => {
-      reads.push([...keys]);
-      return new Map<ListKey, ListEnd>([[key, { count: 40, latest: [9, 8] }]]);
-    }, 10);
-    const first = await heads.stage(new Set([key, listKey('tx', 'bb')]));
-    assert.deepEqual(
-      [first.append(key, 11), first.append(key, 12), first.append(listKey('tx', 'bb'), 12)],
-      [41, 42, 1],
-    );
-    assert.deepEqual([...first.changed()].find(([name]) => name === key)?.[1], {
-      count: 42,
-      latest: [12, 11, 9, 8],
-    });
+    const { heads, asked } = start(10, [[key, { count: 40, latest: [9, 8] }]]);
+    const first = await heads.stage(new Set([key, other]));
+    assert.deepEqual([first.append(key, 11), first.append(key, 12), first.append(other, 12)], [41, 42, 1]);
+    assert.deepEqual(new Map(first.changed()).get(key), { count: 42, latest: [12, 11, 9, 8] });
     const abandoned = await heads.stage(new Set([key]));
     assert.equal(abandoned.append(key, 11), 41, 'what is not committed does not count');
     first.commit();
     const next = await heads.stage(new Set([key]));
     assert.equal(next.append(key, 13), 43);
-    assert.deepEqual(reads, [[key, 'tx/bb'], [key]]);
+    assert.deepEqual(asked, [[key, 'tx/bb'], [key]]);
     heads.clear();
     assert.equal((await heads.stage(new Set([key]))).append(key, 13), 41);
   });
 
   it('remember as many sequences as a head holds', async () => {
-    const heads = createEnds(async () => new Map(), 10);
-    const staged = await heads.stage(new Set([key]));
+    const staged = await start(10).heads.stage(new Set([key]));
     for (let sequence = 1; sequence <= latestKept + 5; sequence++) staged.append(key, sequence);
     const [[, head] = []] = [...staged.changed()];
     assert.equal(head?.latest.length, latestKept);
@@ -191,11 +170,7 @@ describe('sets of message types', () => {
 });
 
 describe('owners of stores', () => {
-  const withStores = (
-    height: number,
-    named: string[],
-    created: Record<string, string> = {},
-  ): DecodedBlock => {
+  const withStores = (height: number, named: string[], created: Record<string, string> = {}) => {
     const made = block(height, 1);
     for (const tx of made.txs) tx.stores = named;
     return { ...made, stores: Object.entries(created).map(([store, owner]) => ({ store, owner })) };
@@ -204,9 +179,7 @@ describe('owners of stores', () => {
     ({
       rows: async (_sql: string, { stores }: { stores: string[] }) => {
         asked.push(stores);
-        return stores
-          .filter((store) => rows[store] !== undefined)
-          .map((store) => ({ store, owner: rows[store] }));
+        return stores.flatMap((store) => (store in rows ? [{ store, owner: rows[store] }] : []));
       },
     }) as unknown as Database;
   const tables = tablesOf({ database: 'd', cluster: '' });
@@ -245,28 +218,15 @@ describe('owners of stores', () => {
 describe('rows of traces', () => {
   it('point to the frames of a tx, and only to the first ones when it is traced twice', async () => {
     const frame = (hash: string, index: number) => ({
-      hash,
-      parent_index: -1,
-      index,
-      body: '{}',
-      accounts: new Map(),
+      ...{ hash, index, parent_index: -1, body: '{}', accounts: new Map() },
     });
     const rows = startRows();
-    const heads = await createEnds(async () => new Map(), 10).stage(new Set());
+    const heads = await start(10).heads.stage(new Set());
     const before = { ...nothing, last: { ...nothing.last, internal_tx: 100 } };
     const frames = [frame('aa', 0), frame('aa', 1), frame('bb', 0), frame('aa', 0)];
     const after = addTrace(rows, { height: 3, hash: 'H3', frames }, before, heads);
     assert.deepEqual([after.internal_height, after.last.internal_tx], [3, 104]);
-    assert.deepEqual(
-      rows.hashes
-        .texts()
-        .join('\n')
-        .split('\n')
-        .map((line) => line.split('\t')),
-      [
-        ['internal_tx', 'aa', '101', '2'],
-        ['internal_tx', 'bb', '103', '1'],
-      ],
-    );
+    const expected = ['internal_tx\taa\t101\t2', 'internal_tx\tbb\t103\t1'];
+    assert.deepEqual(rows.hashes.texts(), [expected.join('\n')]);
   });
 });

@@ -29,11 +29,8 @@ interface NftFacts {
 /** The same node, whose tokens all have this supply. */
 function withSupply(sides: Sides, supply: bigint): Sides {
   const { json_rpc } = sides;
-  const body = JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    result: `0x${supply.toString(16).padStart(64, '0')}`,
-  });
+  const result = `0x${supply.toString(16).padStart(64, '0')}`;
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, result });
   return {
     ...sides,
     json_rpc: {
@@ -153,10 +150,8 @@ describe('comparing state with the node', function () {
     const supplied = await balances.run(withSupply(sides, 10n ** 60n), undefined);
     assert.deepEqual(supplied.differences, []);
     assert.ok((supplied.notes?.length ?? 0) > 0);
-    assert.match(
-      String(supplied.notes?.[0]),
-      /of a supply of 10{60} at height \d+: \d+ are with nobody known$/,
-    );
+    const note = /of a supply of 10{60} at height \d+: \d+ are with nobody known$/;
+    assert.match(String(supplied.notes?.[0]), note);
     const [denom, holders] = [...lists][0] as [string, { account: string; amount: string }[]];
     const [first, second] = holders;
     assert.ok(first !== undefined && second !== undefined);
