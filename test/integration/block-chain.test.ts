@@ -6,7 +6,7 @@ import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { startHostileNode } from '../support/attack/hostile-node.js';
 import { eventually, startTestBlock, type TestBlock } from '../support/block.js';
 import { uniquePrefix } from '../support/database.js';
-import { endsAfterEach } from '../support/ends.js';
+import { endsAfterEach } from '../support/suite.js';
 
 /** A port that nobody listens on. */
 async function freePort(): Promise<number> {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { planOf } from '../../tools/replay/generate/plan.js';
 import { describeGenerated, generateChain } from '../../tools/replay/generate.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { startReplayNode } from '../../tools/replay/node.js';
 import { readNftTruth } from '../support/nft-facts.js';
 import { sampled } from '../support/sample.js';
-import { type Stack, startStack } from '../support/stack.js';
+import { startStack, startStackBefore } from '../support/stack.js';
 import { walkForward } from '../support/walk.js';
 
 const nft = '/indexer/nft/v1';
@@ -74,18 +74,10 @@ describe('the NFTs of a chain that nobody has recorded, from a node of which one
       owners.set(key, { owner: plan.other.bech32, height, txs: [...before, tx.hash] });
     }
   }
-  let node: ReplayNode;
-  let stack: Stack;
-  before(async function start() {
-    this.timeout(90_000);
-    node = await startReplayNode({ recording: chain, faults: { seed: 3, fail_one_in: 5, stale_one_in: 11 } });
-    stack = await startStack(node);
-    await stack.reaches(blocks);
-    await stack.knowsNfts(blocks);
-  });
-  after(async () => {
-    await stack?.stop();
-    await node?.close();
+  const faults = { seed: 3, fail_one_in: 5, stale_one_in: 11 };
+  const stack = startStackBefore({ recording: chain, faults }, async ({ reaches, knowsNfts }) => {
+    await reaches(blocks);
+    await knowsNfts(blocks);
   });
 
   it('are there exactly, with their owners and txs', async () => {
