@@ -12,8 +12,8 @@ import { readNftTruth } from '../support/nft-facts.js';
 import { readChain } from '../support/recorded-chain.js';
 import { recordedStack } from '../support/recorded-stack.js';
 import { chosen, sampled } from '../support/sample.js';
-import { type Stack, startStackBefore } from '../support/stack.js';
-import { startBefore } from '../support/suite.js';
+import { type Stack, startStack } from '../support/stack.js';
+import { followBefore, startBefore } from '../support/suite.js';
 
 interface Page {
   readonly pagination: {
@@ -242,7 +242,11 @@ function describeAbsentKeys(stack: () => Stack, asker: Asker): void {
 describe('clients of a chain that moves', () => {
   const facts = readFacts('evm');
   const from = 40;
-  const stack = startStackBefore({ recording: 'evm', tip: from }, ({ reaches }) => reaches(from));
+  const stack = followBefore({ recording: 'evm', tip: from }, async (node) => {
+    const started = await startStack(node);
+    await started.reaches(from);
+    return started;
+  });
 
   it('wallet and explorer see the new on top, and a walk shows what was there exactly once', async () => {
     const hashesOf = (page: Page): string[] =>

@@ -3,8 +3,8 @@ import { readFacts } from '../support/facts.js';
 import { forEach } from '../support/few-at-a-time.js';
 import { type Call, readChain } from '../support/recorded-chain.js';
 import { recordedStack } from '../support/recorded-stack.js';
-import { startStackBefore } from '../support/stack.js';
-import { startBefore } from '../support/suite.js';
+import { startStack } from '../support/stack.js';
+import { followBefore, startBefore } from '../support/suite.js';
 import type { ListAnswer } from '../support/walk.js';
 import { checkWalks, checkWhole } from '../support/walked-list.js';
 
@@ -248,9 +248,11 @@ describe('the receipts and the call frames of the EVM recording', () => {
 });
 
 describe('an EVM rollup whose node has no traces', () => {
-  const stack = startStackBefore({ recording: 'evm', faults: { traces: 'unsupported' } }, ({ reaches }) =>
-    reaches(facts.height),
-  );
+  const stack = followBefore({ recording: 'evm', faults: { traces: 'unsupported' } }, async (node) => {
+    const started = await startStack(node);
+    await started.reaches(facts.height);
+    return started;
+  });
 
   it('has empty lists of frames, and everything else', async () => {
     const hash = receipts[0]?.['transactionHash'] as string;

@@ -21,10 +21,9 @@ import { richlistSettings } from '../../services/richlist/config.js';
 import { startRichlist } from '../../services/richlist/main.js';
 import { txSettings } from '../../services/tx/config.js';
 import { startTx } from '../../services/tx/main.js';
-import { type ReplayNode, type ReplayOptions, startReplayNode } from '../../tools/replay/node.js';
+import type { ReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from './block.js';
 import { testDatabase, uniquePrefix } from './database.js';
-import { startBefore } from './suite.js';
 
 /** Every service over one replay node, as in the one-process program. */
 export interface Stack {
@@ -134,25 +133,4 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
       rmSync(sockets, { recursive: true, force: true });
     },
   };
-}
-
-/** Every service over a node of its own, for the tests of a suite. @param begin waits for what the tests begin with */
-export function startStackBefore(
-  recording: ReplayOptions,
-  begin: (stack: Stack) => Promise<void>,
-): Stack & { readonly node: ReplayNode } {
-  return startBefore(
-    async (test) => {
-      // What it waits for has limits of its own.
-      test.timeout(240_000);
-      const node = await startReplayNode(recording);
-      const stack = await startStack(node);
-      await begin(stack);
-      return { ...stack, node };
-    },
-    async ({ stop, node }) => {
-      await stop();
-      await node.close();
-    },
-  );
 }

@@ -1,4 +1,5 @@
 import type { Context } from 'mocha';
+import { type ReplayNode, type ReplayOptions, startReplayNode } from '../../tools/replay/node.js';
 
 /**
  * For a suite whose tests start things of their own: what is still running after a test is ended, the last first.
@@ -39,4 +40,23 @@ export function startBefore<Started extends object>(
   });
   after(() => (isStarted ? end(started) : undefined));
   return started;
+}
+
+/** The same of what follows a replayed chain, with the node that plays it. */
+export function followBefore<Follower extends { stop(): Promise<unknown> }>(
+  recording: ReplayOptions,
+  start: (node: ReplayNode) => Promise<Follower>,
+): Follower & { readonly node: ReplayNode } {
+  return startBefore(
+    async (test) => {
+      // What it waits for has limits of its own.
+      test.timeout(240_000);
+      const node = await startReplayNode(recording);
+      return { ...(await start(node)), node };
+    },
+    async ({ node, stop }) => {
+      await stop();
+      await node.close();
+    },
+  );
 }
