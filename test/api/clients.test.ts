@@ -4,7 +4,6 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { type Gateway, startGateway } from '../../services/gateway/main.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { answers } from '../support/clients/answers.js';
 import { type Asker, type ClientRequest, clientRequests, urlsOf } from '../support/clients/requests.js';
 import { type Facts, type RecordingName, readFacts, type recordings, vmOf } from '../support/facts.js';
@@ -14,6 +13,7 @@ import { readChain } from '../support/recorded-chain.js';
 import { recordedStack } from '../support/recorded-stack.js';
 import { chosen, sampled } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
+import { followBefore, startBefore } from '../support/suite.js';
 
 interface Page {
   readonly pagination: {
@@ -101,10 +101,7 @@ for (const name of chosen('evm', 'wasm')) {
   const asker = askerOf(name, facts);
 
   describe(`the clients of the ${name} recording`, () => {
-    let stack: Stack;
-    before(async () => {
-      stack = await recordedStack(name);
-    });
+    const stack = startBefore(() => recordedStack(name));
 
     for (const request of clientRequests.filter(({ only = vm }) => only === vm)) {
       it(`${request.client}: ${request.url}`, () =>
@@ -245,16 +242,10 @@ function describeAbsentKeys(stack: () => Stack, asker: Asker): void {
 describe('clients of a chain that moves', () => {
   const facts = readFacts('evm');
   const from = 40;
-  let node: ReplayNode;
-  let stack: Stack;
-  before(async () => {
-    node = await startReplayNode({ recording: 'evm', tip: from });
-    stack = await startStack(node);
-    await stack.reaches(from);
-  });
-  after(async () => {
-    await stack?.stop();
-    await node?.close();
+  const stack = followBefore({ recording: 'evm', tip: from }, async (node) => {
+    const started = await startStack(node);
+    await started.reaches(from);
+    return started;
   });
 
   it('wallet and explorer see the new on top, and a walk shows what was there exactly once', async () => {
@@ -269,7 +260,7 @@ describe('clients of a chain that moves', () => {
     let key = '';
     let [newest, total] = [-1, 0];
     for (let tip = from; tip <= facts.height; tip += 3) {
-      node.setTip(tip);
+      stack.node.setTip(tip);
       const activity = await read(poll);
       answers.txs(activity, poll);
       const positions = hashesOf(activity).map((hash) => known.get(hash) ?? -1);
@@ -285,7 +276,7 @@ describe('clients of a chain that moves', () => {
         key = page.pagination.next_key ?? '';
       }
     }
-    node.setTip(facts.height);
+    stack.node.setTip(facts.height);
     await stack.reaches(facts.height);
     for (; key !== ''; ) {
       const page = await read(list + key);

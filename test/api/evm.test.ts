@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { readFacts } from '../support/facts.js';
 import { forEach } from '../support/few-at-a-time.js';
 import { type Call, readChain } from '../support/recorded-chain.js';
 import { recordedStack } from '../support/recorded-stack.js';
-import { type Stack, startStack } from '../support/stack.js';
+import { startStack } from '../support/stack.js';
+import { followBefore, startBefore } from '../support/suite.js';
 import type { ListAnswer } from '../support/walk.js';
 import { checkWalks, checkWhole } from '../support/walked-list.js';
 
@@ -82,10 +82,7 @@ describe('the receipts and the call frames of the EVM recording', () => {
   const framesBy = byAccount(frames, ({ from, to }) => [from, to].filter((account) => account !== ''));
   const txs = '/indexer/tx/v1/evm-txs';
   const internal = '/indexer/tx/v1/evm-internal-txs';
-  let stack: Stack;
-  before(async () => {
-    stack = await recordedStack('evm');
-  });
+  const stack = startBefore(() => recordedStack('evm'));
 
   it('are worth comparing with', () => {
     assert.equal(receipts.length, facts.evm_txs_total);
@@ -251,16 +248,10 @@ describe('the receipts and the call frames of the EVM recording', () => {
 });
 
 describe('an EVM rollup whose node has no traces', () => {
-  let node: ReplayNode;
-  let stack: Stack;
-  before(async () => {
-    node = await startReplayNode({ recording: 'evm', faults: { traces: 'unsupported' } });
-    stack = await startStack(node);
-    await stack.reaches(facts.height);
-  });
-  after(async () => {
-    await stack?.stop();
-    await node?.close();
+  const stack = followBefore({ recording: 'evm', faults: { traces: 'unsupported' } }, async (node) => {
+    const started = await startStack(node);
+    await started.reaches(facts.height);
+    return started;
   });
 
   it('has empty lists of frames, and everything else', async () => {

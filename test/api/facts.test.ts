@@ -3,7 +3,7 @@ import { type Facts, readFacts, type TxFact, vmOf } from '../support/facts.js';
 import { checkWalk } from '../support/lists.js';
 import { recordedStack } from '../support/recorded-stack.js';
 import { chosen, sampled } from '../support/sample.js';
-import type { Stack } from '../support/stack.js';
+import { startBefore } from '../support/suite.js';
 import type { ListAnswer } from '../support/walk.js';
 import { checkWalks, itemsOf, listAt } from '../support/walked-list.js';
 
@@ -56,10 +56,7 @@ function accountsOf(name: string, facts: Facts): Account[] {
 for (const name of chosen('evm', 'wasm-hostile')) {
   describe(`everything that is true of the ${name} recording`, () => {
     const facts = readFacts(name);
-    let stack: Stack;
-    before(async () => {
-      stack = await recordedStack(name);
-    });
+    const stack = startBefore(() => recordedStack(name));
 
     /** Walks a list of txs, newest first, forward and back. @param txs what it must hold, oldest first */
     const expectTxs = (path: string, txs: readonly string[], limit: number) =>

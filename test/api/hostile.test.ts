@@ -12,7 +12,7 @@ import { sendRaw } from '../support/raw-http.js';
 import { readChain } from '../support/recorded-chain.js';
 import { recordedStack } from '../support/recorded-stack.js';
 import { isThorough } from '../support/sample.js';
-import type { Stack } from '../support/stack.js';
+import { startBefore } from '../support/suite.js';
 import type { ListAnswer } from '../support/walk.js';
 
 /** Requests that the fuzzing sends, unless its time is over before. */
@@ -21,10 +21,7 @@ const fuzz = { requests: isThorough ? 2_000 : 400, time_ms: 15_000, seed: 20_261
 /** Starts every service over a recording for the tests around; the subject is there when they run. */
 function subjectOf(name: RecordingName, known: KnownItems): () => Subject {
   const { height } = readFacts(name);
-  let stack: Stack;
-  before(async () => {
-    stack = await recordedStack(name);
-  });
+  const stack = startBefore(() => recordedStack(name));
   return () => ({ url: stack.url, height, known });
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../support/incumbent-reasons.js';
 import { readChain } from '../support/recorded-chain.js';
 import { recordedStack } from '../support/recorded-stack.js';
-import type { Stack } from '../support/stack.js';
+import { startBefore } from '../support/suite.js';
 
 /** Paths that are compared elsewhere, and how many the recordings hold. */
 const elsewhere: readonly (readonly [what: string, path: RegExp, count: number])[] = [
@@ -248,10 +248,7 @@ for (const recording of ['evm', 'move', 'wasm'] as const) {
     const recorded = readIncumbent(recording);
     const isElsewhere = (path: string): boolean => elsewhere.some(([, pattern]) => pattern.test(path));
     const { times } = readChain(recording);
-    let stack: Stack;
-    before(async () => {
-      stack = await recordedStack(recording);
-    });
+    const stack = startBefore(() => recordedStack(recording));
     left_out = [...left_out, ...[...recorded.keys()].filter(isElsewhere)];
 
     for (const [path, theirs] of recorded) {

@@ -3,7 +3,7 @@ import { checkWalk } from '../support/lists.js';
 import { type CollectionTruth, readNftTruth, type TokenTruth } from '../support/nft-facts.js';
 import { recordedStack } from '../support/recorded-stack.js';
 import { chosen, sampled } from '../support/sample.js';
-import type { Stack } from '../support/stack.js';
+import { startBefore } from '../support/suite.js';
 import type { ListAnswer } from '../support/walk.js';
 import { checkWalks, listAt } from '../support/walked-list.js';
 
@@ -55,10 +55,7 @@ const byHeight = (a: TokenTruth, b: TokenTruth): number => a.height - b.height |
 for (const name of chosen('evm')) {
   describe(`every NFT of the ${name} recording`, () => {
     const { facts, collections, tokens, burnt, pretenders } = readNftTruth(name);
-    let stack: Stack;
-    before(async () => {
-      stack = await recordedStack(name);
-    });
+    const stack = startBefore(() => recordedStack(name));
 
     const shownCollection = (collection: CollectionTruth) => ({
       object_addr: collection.addr,

@@ -4,7 +4,7 @@ import { readNftTruth } from '../support/nft-facts.js';
 import { compareNftAnswers } from '../support/nft-incumbent.js';
 import { readChain } from '../support/recorded-chain.js';
 import { recordedStack } from '../support/recorded-stack.js';
-import type { Stack } from '../support/stack.js';
+import { startBefore } from '../support/suite.js';
 
 /** Why answers differ, all of which some answer must need. */
 const reasons = new Set([
@@ -34,10 +34,7 @@ for (const recording of ['evm', 'move', 'wasm'] as const) {
     const truth = readNftTruth(recording);
     const { times } = readChain(recording);
     const recorded = [...readIncumbent(recording)].filter(([path]) => path.startsWith('/indexer/nft/'));
-    let stack: Stack;
-    before(async () => {
-      stack = await recordedStack(recording);
-    });
+    const stack = startBefore(() => recordedStack(recording));
 
     for (const [path, theirs] of recorded) {
       it(`${path} is answered alike, or differs for a reason`, async () => {

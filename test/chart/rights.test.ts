@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { applyObject } from '../support/chart/apply.js';
 import { render, valuesFile, writeValues } from '../support/chart/helm.js';
-import { type ControlPlane, controlPlane } from '../support/kubernetes/control-plane.js';
+import { controlPlane } from '../support/kubernetes/control-plane.js';
 import { ask } from '../support/kubernetes/raw.js';
+import { startBefore } from '../support/suite.js';
 
 /** What somebody may do, as `verb group/resource`, and a name after it where only one may be touched. */
 const ofPrograms = [
@@ -31,14 +32,11 @@ const never = [
 ];
 
 describe('T1: rights of the operator and of its Jobs', () => {
-  let plane: ControlPlane;
+  const plane = startBefore(controlPlane);
   let home: string;
   let far: string;
   let other: string;
 
-  before(async () => {
-    plane = await controlPlane();
-  });
   beforeEach(async () => {
     const suffix = randomBytes(3).toString('hex');
     [home, far, other] = ['home', 'far', 'other'].map((name) => `${name}-${suffix}`) as [

@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import { UserError } from '../../services/common/errors.js';
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
-import { startHostileNode } from '../support/attack/hostile-node.js';
+import { type HostileNode, startHostileNode } from '../support/attack/hostile-node.js';
 import { eventually, startTestBlock, type TestBlock } from '../support/block.js';
 import { uniquePrefix } from '../support/database.js';
-import { endsAfterEach } from '../support/ends.js';
+import { endsAfterEach } from '../support/suite.js';
 
 /** A port that nobody listens on. */
 async function freePort(): Promise<number> {
@@ -27,6 +27,11 @@ describe('the block service and its chain', () => {
   const start = async (...args: Parameters<typeof startTestBlock>): Promise<TestBlock> => {
     const block = await startTestBlock(...args);
     return { ...block, stop: endLater(() => block.stop()) };
+  };
+  const startHostile = async (...args: Parameters<typeof startHostileNode>): Promise<HostileNode> => {
+    const hostile = await startHostileNode(...args);
+    endLater(hostile.close);
+    return hostile;
   };
   const chainOf = async (block: TestBlock): Promise<string> =>
     (await callRpc(block.client.getStatus.bind(block.client), {})).chain_id;
@@ -60,34 +65,23 @@ describe('the block service and its chain', () => {
   it('is not ready because of the lowest of several blocks that are too large, which it names', async () => {
     const node = await startNode({ recording: 'evm', tip: 40 });
     // Of the heights 3 and 30 to 39.
-    const hostile = await startHostileNode(node, { flood: '/block_results?height=3' });
-    try {
-      const urls = { RPC_URL: hostile.rpc_url, NODE_TIMEOUT_MS: '10000' };
-      const block = await start(node, { env: { ...urls, NODE_BATCH: '1', NODE_BLOCK_MB: '1' } });
-      const hits = async (): Promise<number> => (await block.metrics.limits.get()).values[0]?.value ?? 0;
-      await eventually(async () => (await hits()) >= 11, 'all of them to be found too large');
-      assert.match(reason(block), /^block 3 cannot be indexed.*; raise NODE_BLOCK_MB, or give the URL/);
-      // The lowest is indexed; the reason is the next one.
-      hostile.attack({ flood: '/block_results?height=30' });
-      await eventually(() => reason(block).startsWith('block 30 cannot'), 'the next one');
-    } finally {
-      await hostile.close();
-    }
+    const hostile = await startHostile(node, { flood: '/block_results?height=3' });
+    const urls = { RPC_URL: hostile.rpc_url, NODE_TIMEOUT_MS: '10000' };
+    const block = await start(node, { env: { ...urls, NODE_BATCH: '1', NODE_BLOCK_MB: '1' } });
+    const hits = async (): Promise<number> => (await block.metrics.limits.get()).values[0]?.value ?? 0;
+    await eventually(async () => (await hits()) >= 11, 'all of them to be found too large');
+    assert.match(reason(block), /^block 3 cannot be indexed.*; raise NODE_BLOCK_MB, or give the URL/);
+    // The lowest is indexed; the reason is the next one.
+    hostile.attack({ flood: '/block_results?height=30' });
+    await eventually(() => reason(block).startsWith('block 30 cannot'), 'the next one');
   }).timeout(90_000);
 
   it('names no setting to raise for an answer that is nested too deep', async () => {
     const node = await startNode({ recording: 'evm', tip: 10 });
-    const hostile = await startHostileNode(node, { deep: '/block_results?height=3' });
-    try {
-      const block = await start(node, { env: { RPC_URL: hostile.rpc_url, NODE_BATCH: '1' } });
-      await eventually(() => reason(block).startsWith('block 3'), 'the reason');
-      assert.match(
-        reason(block),
-        /^block 3 cannot be indexed.* more than 20000 deep; give the URL of a node/,
-      );
-    } finally {
-      await hostile.close();
-    }
+    const hostile = await startHostile(node, { deep: '/block_results?height=3' });
+    const block = await start(node, { env: { RPC_URL: hostile.rpc_url, NODE_BATCH: '1' } });
+    await eventually(() => reason(block).startsWith('block 3'), 'the reason');
+    assert.match(reason(block), /^block 3 cannot be indexed.* more than 20000 deep; give the URL of a node/);
   });
 
   it('stops without waiting for those who stream from it', async () => {

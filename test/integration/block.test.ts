@@ -6,9 +6,9 @@ import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually, startTestBlock, type TestBlock } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { endsAfterEach } from '../support/ends.js';
 import { readFacts, vmOf } from '../support/facts.js';
 import { chosen } from '../support/sample.js';
+import { endsAfterEach } from '../support/suite.js';
 
 /** Everything that the service streams, from a height up to another. */
 async function streamed(

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { NodeError } from '../../services/common/chain/endpoints.js';
 import { scoreInterface } from '../../services/scoring-operator/contract/abi.js';
 import type { ContractError } from '../../services/scoring-operator/contract/errors.js';
-import type { Anvil } from '../../tools/dev/anvil.js';
 import { anvilOrSkip } from '../support/anvil.js';
-import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
+import { type PassingRequest, type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
 import {
   addressOf,
   clientOf,
@@ -17,16 +16,14 @@ import {
   scoresOf,
   transact,
 } from '../support/score-contract.js';
+import { startBefore } from '../support/suite.js';
 
 describe('the client of a scoring contract', () => {
-  let anvil: Anvil;
   let key: string;
-
-  before(async function () {
-    anvil = await anvilOrSkip(this);
+  const anvil = startBefore(anvilOrSkip, ({ stop }) => stop());
+  before(() => {
     key = anvil.accounts[0]?.private_key as string;
   });
-  after(() => anvil?.stop());
 
   for (const kind of Object.keys(kinds) as Kind[]) {
     describe(`over a contract of the kind: ${kind}`, () => {
@@ -64,23 +61,19 @@ describe('the client of a scoring contract', () => {
             hooks.told.map((one) => one.split(' ').slice(0, 2).join(' ')),
             ['signed update', 'mined true', 'signed finalize', 'mined true'],
           );
-          const before = await anvil.call('eth_getTransactionCount', anvil.accounts[0]?.address, 'latest');
+          const sent = () => anvil.call('eth_getTransactionCount', anvil.accounts[0]?.address, 'latest');
+          const before = await sent();
           await assert.rejects(
             sender.finalize(stage, async () => {}, hooks),
             failed('reverted', /finalized already/),
           );
-          assert.equal(
-            await anvil.call('eth_getTransactionCount', anvil.accounts[0]?.address, 'latest'),
-            before,
-          );
+          assert.equal(await sent(), before);
         }
       });
 
       it('says why the contract would refuse, before anything is sent', async () => {
         const address = await deployKind(anvil, kind, 5n);
-        const stranger = clientOf(anvil.url, address, {
-          private_key: anvil.accounts[3]?.private_key as string,
-        });
+        const stranger = clientOf(anvil.url, address, { private_key: anvil.accounts[3]!.private_key });
         await assert.rejects(
           stranger.sender.sendScores(5n, scoresOf(1), recordingHooks()),
           failed('reverted', /PermissionDenied: 0x[0-9a-fA-F]{40} is not on the allow list/),
@@ -125,6 +118,12 @@ describe('the client of a scoring contract', () => {
     });
     afterEach(() => proxy.stop());
 
+    /** The calldata that asks for a page of scores; undefined of other requests. */
+    const pageAsked = ({ method, params }: PassingRequest): string | undefined => {
+      const { data } = (params[0] ?? {}) as { readonly data?: string };
+      return method === 'eth_call' && data?.length === 10 + 3 * 64 ? data : undefined;
+    };
+
     /** What nodes of rollups say of a revert: one word, and no data. */
     const wordless = { error: { code: -32_000, message: 'Reverted' } };
 
@@ -135,9 +134,7 @@ describe('the client of a scoring contract', () => {
           ? (reply) => (reply.error === undefined ? reply : wordless)
           : undefined;
       const { sender, contract } = clientOf(proxy.url, address, { private_key: key });
-      const stranger = clientOf(proxy.url, address, {
-        private_key: anvil.accounts[3]?.private_key as string,
-      });
+      const stranger = clientOf(proxy.url, address, { private_key: anvil.accounts[3]!.private_key });
       const hooks = recordingHooks();
       await assert.rejects(
         stranger.sender.sendScores(5n, scoresOf(1), hooks),
@@ -161,18 +158,13 @@ describe('the client of a scoring contract', () => {
     it('reads smaller pages where a call may not cost much', async () => {
       const address = await deployKind(anvil, 'ours', 5n);
       const scores = scoresOf(60);
-      await clientOf(anvil.url, address, { private_key: key }).sender.sendScores(
-        5n,
-        scores,
-        recordingHooks(),
-      );
-      proxy.meddle = ({ method, params }) => {
-        const { data } = (params[0] ?? {}) as { data?: string };
-        const limit = data?.length === 10 + 3 * 64 ? BigInt(`0x${data.slice(-64)}`) : 0n;
-        if (method !== 'eth_call' || limit <= 13n) return undefined;
-        return {
-          error: { code: -32_000, message: 'out of gas in location: ReadPerByte; gasWanted: 3000000' },
-        };
+      const { sender } = clientOf(anvil.url, address, { private_key: key });
+      await sender.sendScores(5n, scores, recordingHooks());
+      proxy.meddle = (request) => {
+        const data = pageAsked(request);
+        if (data === undefined || BigInt(`0x${data.slice(-64)}`) <= 13n) return undefined;
+        const message = 'out of gas in location: ReadPerByte; gasWanted: 3000000';
+        return { error: { code: -32_000, message } };
       };
       assert.deepEqual(await clientOf(proxy.url, address, { private_key: key }).contract.scores(5n), scores);
     });
@@ -181,11 +173,8 @@ describe('the client of a scoring contract', () => {
       const address = await deployKind(anvil, 'ours', 5n);
       const writer = plainContract(anvil, address);
       const scores = scoresOf(10);
-      await clientOf(anvil.url, address, { private_key: key }).sender.sendScores(
-        5n,
-        scores,
-        recordingHooks(),
-      );
+      const { sender } = clientOf(anvil.url, address, { private_key: key });
+      await sender.sendScores(5n, scores, recordingHooks());
       const { contract } = clientOf(proxy.url, address, { private_key: key, page_size: 4 });
       const reading = contract.scores(5n);
       await transact(writer, 'updateScores', 5n, [addressOf(0), addressOf(99)], [999n, 1n]);
@@ -203,9 +192,8 @@ describe('the client of a scoring contract', () => {
       const { sender } = clientOf(anvil.url, address, { private_key: key });
       await sender.sendScores(5n, scoresOf(4), recordingHooks());
       const page = clientOf(proxy.url, address, { private_key: key, page_size: 2 }).contract;
-      proxy.meddle = ({ params, method }) => {
-        const { data } = (params[0] ?? {}) as { data?: string };
-        if (method !== 'eth_call' || data?.length !== 10 + 3 * 64) return undefined;
+      proxy.meddle = (request) => {
+        if (pageAsked(request) === undefined) return undefined;
         return (reply) => {
           first ??= reply.result;
           return { result: first };
@@ -219,9 +207,9 @@ describe('the client of a scoring contract', () => {
       const address = await deployKind(anvil, 'ours', 5n);
       const options = { private_key: key, page_size: 10, most_scores: 100 };
       const { contract } = clientOf(proxy.url, address, options);
-      proxy.meddle = ({ params, method }) => {
-        const { data } = (params[0] ?? {}) as { data?: string };
-        if (method !== 'eth_call' || data?.length !== 10 + 3 * 64) return undefined;
+      proxy.meddle = (request) => {
+        const data = pageAsked(request);
+        if (data === undefined) return undefined;
         const [, offset] = scoreInterface.decodeFunctionData('getScores', data);
         const rows = Array.from({ length: 10 }, (_, index) => {
           const place = BigInt(offset) + BigInt(index) + 1n;

@@ -5,9 +5,9 @@ import { type Contract, Interface, isError, type Log } from 'ethers';
 import { packageRoot } from '../../services/common/paths.js';
 import { scoreInterface } from '../../services/scoring-operator/contract/abi.js';
 import { readArtifact } from '../../services/scoring-operator/contract/artifact.js';
-import type { Anvil } from '../../tools/dev/anvil.js';
 import { anvilOrSkip } from '../support/anvil.js';
 import { addressOf, deployKind, plainContract, scoresOf, transact } from '../support/score-contract.js';
+import { startBefore } from '../support/suite.js';
 
 const top = 2n ** 64n - 1n;
 const [a, b, c] = [addressOf(1), addressOf(2), addressOf(3)];
@@ -43,15 +43,14 @@ const stageOf = async (contract: Contract, stage: bigint): Promise<string> =>
 
 describe('the scoring contract on a real EVM', function () {
   this.timeout(120_000);
-  let anvil: Anvil;
+  const anvil = startBefore(
+    (test) => anvilOrSkip(test, { gas_limit: 100_000_000 }),
+    (anvil) => anvil.stop(),
+  );
   let address: string;
   let contract: Contract;
   let stranger: Contract;
 
-  before(async function () {
-    anvil = await anvilOrSkip(this, { gas_limit: 100_000_000 });
-  });
-  after(() => anvil?.stop());
   beforeEach(async () => {
     address = await deployKind(anvil, 'ours', 5n);
     contract = plainContract(anvil, address);
@@ -243,11 +242,10 @@ describe('the scoring contract on a real EVM', function () {
 });
 
 describe('contracts like those in use, on a real EVM', () => {
-  let anvil: Anvil;
-  before(async function () {
-    anvil = await anvilOrSkip(this);
-  });
-  after(() => anvil?.stop());
+  const anvil = startBefore(
+    (test) => anvilOrSkip(test),
+    (anvil) => anvil.stop(),
+  );
 
   it('finalize a finalized stage again, and wrap', async () => {
     const contract = plainContract(anvil, await deployKind(anvil, 'lenient', 5n));

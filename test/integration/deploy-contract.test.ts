@@ -12,6 +12,7 @@ import { type Anvil, anvilMnemonic } from '../../tools/dev/anvil.js';
 import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
 import { anvilOrSkip } from '../support/anvil.js';
 import { serveRest } from '../support/http-server.js';
+import { outputOf } from '../support/output.js';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
 import { addressOf, clientOf } from '../support/score-contract.js';
 import { l1InStage } from '../support/scoring/l1.js';
@@ -27,6 +28,24 @@ interface Run {
   readonly out: string;
   readonly said: string;
   readonly error: unknown;
+}
+
+async function deploy(env: Record<string, string>, ...args: string[]): Promise<Run> {
+  let [out, said] = ['', ''];
+  const world = {
+    env,
+    print: (text: string) => {
+      out += `${text}\n`;
+    },
+    say: (text: string) => {
+      said += `${text}\n`;
+    },
+  };
+  const error = await runDeployContract(args, world).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return { out, said, error };
 }
 
 describe('weft deploy-contract', () => {
@@ -60,23 +79,11 @@ describe('weft deploy-contract', () => {
   });
 
   const run = async (env: Record<string, string>, ...args: string[]): Promise<Run> => {
-    let [out, said] = ['', ''];
-    const world = {
-      env: { JSON_RPC_URL: anvil.url, PRIVATE_KEY: key, INIT_STAGE: '5', ...env },
-      print: (text: string) => {
-        out += `${text}\n`;
-      },
-      say: (text: string) => {
-        said += `${text}\n`;
-      },
-    };
-    const error = await runDeployContract(['--out', folder, ...args], world).then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    for (const text of [out, said, messageOf(error ?? '')])
+    const own = { JSON_RPC_URL: anvil.url, PRIVATE_KEY: key, INIT_STAGE: '5', ...env };
+    const ended = await deploy(own, '--out', folder, ...args);
+    for (const text of [ended.out, ended.said, messageOf(ended.error ?? '')])
       assert.ok(!text.includes(key.slice(2)), 'the key is shown');
-    return { out, said, error };
+    return ended;
   };
 
   const l1Env = (): Record<string, string> => ({ L1_REST_URL: l1.url, VIP_MODULE_ADDRESS: module.address });
@@ -237,18 +244,16 @@ describe('weft deploy-contract', () => {
         },
       });
     const ended = async (child: ReturnType<typeof start>) => {
-      let [out, said] = ['', ''];
+      let out = '';
       child.stdout.on('data', (chunk) => {
         out += chunk;
       });
-      child.stderr.on('data', (chunk) => {
-        said += chunk;
-      });
+      const said = outputOf(child);
       const [code, signal] = await new Promise<[number | null, string | null]>((resolve) =>
         child.once('close', (...args) => resolve(args)),
       );
-      assert.ok(!`${out}${said}`.includes(key.slice(2)));
-      return { out, said, code, signal };
+      assert.ok(!said().includes(key.slice(2)));
+      return { out, said: said(), code, signal };
     };
     const count = () =>
       anvil.call('eth_getTransactionCount', anvil.accounts[0]?.address, 'latest').then(Number);
@@ -302,23 +307,13 @@ describe('weft deploy-contract where gas costs something', () => {
     const anvil = await anvilOrSkip(this, { is_gas_free: false });
     const folder = mkdtempSync(join(tmpdir(), 'weft-deploy-'));
     const poor = Wallet.createRandom();
-    let said = '';
-    let out = '';
-    const world = {
-      env: { JSON_RPC_URL: anvil.url, PRIVATE_KEY: poor.privateKey, INIT_STAGE: '5' },
-      print: (text: string) => {
-        out += text;
-      },
-      say: (text: string) => {
-        said += `${text}\n`;
-      },
-    };
-    await assert.rejects(runDeployContract(['--out', folder], world), UserError);
+    const env = { JSON_RPC_URL: anvil.url, PRIVATE_KEY: poor.privateKey, INIT_STAGE: '5' };
+    const { error, said } = await deploy(env, '--out', folder);
+    assert.ok(error instanceof UserError);
     const missing = /send it (\d+) wei more/.exec(said)?.[1];
     assert.ok(missing !== undefined, said);
     await anvil.call('anvil_setBalance', poor.address, `0x${(BigInt(missing) * 2n).toString(16)}`);
-    await runDeployContract(['--out', folder], world);
-    assert.match(out, /^0x/);
+    assert.match((await deploy(env, '--out', folder)).out, /^0x/);
     await anvil.stop();
     rmSync(folder, { recursive: true });
   });

@@ -3,12 +3,13 @@ import type { RichlistServiceClient } from '../../services/common/gen/indexer/ri
 import { callRpc } from '../../services/common/rpc/client.js';
 import { native } from '../../tools/replay/generate/ledger.js';
 import { describeGenerated, generateChain, type TxTruth } from '../../tools/replay/generate.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import type { ReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { checkWalk } from '../support/lists.js';
 import { startProgram } from '../support/program.js';
 import { isThorough } from '../support/sample.js';
 import { startStack } from '../support/stack.js';
+import { followBefore } from '../support/suite.js';
 import { expectViews } from '../support/views.js';
 import { walkForward } from '../support/walk.js';
 import { listAt } from '../support/walked-list.js';
@@ -76,17 +77,8 @@ function exactly(start: (node: ReplayNode) => Promise<Served>): void {
     const list = { path, member: 'txs', items: items.map(({ hash }) => hash), shown: (tx: Tx) => tx.txhash };
     return checkWalk(listAt(stack, list), limit, true);
   };
-  let node: ReplayNode;
-  let stack: Served;
-  before(async function begin() {
-    this.timeout(240_000);
-    node = await startReplayNode({ recording: chain, faults: { seed: 3, fail_one_in: 5, stale_one_in: 11 } });
-    stack = await start(node);
-  });
-  after(async () => {
-    await stack?.stop();
-    await node?.close();
-  });
+  const faults = { seed: 3, fail_one_in: 5, stale_one_in: 11 };
+  const stack = followBefore({ recording: chain, faults }, start);
 
   it('gives every tx exactly, in order', async () => {
     const items = truth.map(({ hash, height, code }) => [hash, height, code]);

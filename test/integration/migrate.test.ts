@@ -12,6 +12,7 @@ import { createLog } from '../../services/common/log.js';
 import { startOnceReachable } from '../../services/common/reachable.js';
 import { migrateAll } from '../../tools/migrate/migrate.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { startBefore } from '../support/suite.js';
 
 const table = (name: string): Migration => ({
   name,
@@ -44,12 +45,8 @@ describe('a ClickHouse server', () => {
 });
 
 describe('migrations', () => {
-  let database: Database;
+  const database = startBefore(testDatabase);
   let target: { database: string; cluster: string };
-
-  before(async () => {
-    database = await testDatabase();
-  });
 
   beforeEach(() => {
     target = { database: uniquePrefix(), cluster: '' };

@@ -3,10 +3,10 @@ import type { TokenChange } from '../../services/common/gen/indexer/nft/v1/nft.j
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
-import { endsAfterEach } from '../support/ends.js';
 import { readNftTruth } from '../support/nft-facts.js';
 import { thoroughIt } from '../support/sample.js';
 import { type Stack, type StackOptions, startStack } from '../support/stack.js';
+import { endsAfterEach } from '../support/suite.js';
 
 const nft = '/indexer/nft/v1';
 const art = '0xcf7ed3acca5a467e9e704c703e8d87f634fb0fc9';

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { planOf } from '../../tools/replay/generate/plan.js';
 import { describeGenerated, generateChain } from '../../tools/replay/generate.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { startReplayNode } from '../../tools/replay/node.js';
 import { readNftTruth } from '../support/nft-facts.js';
 import { sampled } from '../support/sample.js';
-import { type Stack, startStack } from '../support/stack.js';
+import { startStack } from '../support/stack.js';
+import { endsAfterEach, followBefore } from '../support/suite.js';
 import { walkForward } from '../support/walk.js';
 
 const nft = '/indexer/nft/v1';
@@ -20,6 +21,7 @@ interface TokenPage {
 }
 
 describe('an index of NFTs that begins late', () => {
+  const endLater = endsAfterEach();
   // From the height on, so many tokens are older than the index and move later.
   for (const [recording, from, atLeast] of sampled(
     [
@@ -32,30 +34,25 @@ describe('an index of NFTs that begins late', () => {
     it(`of ${recording} has the tokens that move after its first block, with their names and uris`, async () => {
       const { facts, tokens, collections } = readNftTruth(recording);
       const node = await startReplayNode({ recording });
+      endLater(() => node.close());
       const stack = await startStack(node, { vm: recording, env: { START_HEIGHT: String(from) } });
-      try {
-        await stack.reaches(facts.height);
-        await stack.knowsNfts(facts.height);
-        const changed = tokens.filter(({ height }) => height >= from);
-        let older = 0;
-        for (const { addr, name, height: created } of collections) {
-          const expected = changed.filter((token) => token.addr === addr);
-          const page = await stack.get<TokenPage>(
-            `${nft}/tokens/by_collection/${addr}?pagination.limit=1000`,
-          );
-          assert.deepEqual(
-            page.tokens.map(({ nft: of, owner, height }) => [of.token_id, owner, of.uri, height]).sort(),
-            expected.map((token) => [token.token_id, token.owner, token.uri, token.height]).sort(),
-            name,
-          );
-          assert.equal(page.pagination.total, String(expected.length));
-          if (created < from) older += expected.length;
-        }
-        assert.ok(older >= atLeast, `${older} tokens of older collections`);
-      } finally {
-        await stack.stop();
-        await node.close();
+      endLater(stack.stop);
+      await stack.reaches(facts.height);
+      await stack.knowsNfts(facts.height);
+      const changed = tokens.filter(({ height }) => height >= from);
+      let older = 0;
+      for (const { addr, name, height: created } of collections) {
+        const expected = changed.filter((token) => token.addr === addr);
+        const page = await stack.get<TokenPage>(`${nft}/tokens/by_collection/${addr}?pagination.limit=1000`);
+        assert.deepEqual(
+          page.tokens.map(({ nft: of, owner, height }) => [of.token_id, owner, of.uri, height]).sort(),
+          expected.map((token) => [token.token_id, token.owner, token.uri, token.height]).sort(),
+          name,
+        );
+        assert.equal(page.pagination.total, String(expected.length));
+        if (created < from) older += expected.length;
       }
+      assert.ok(older >= atLeast, `${older} tokens of older collections`);
     });
   }
 });
@@ -74,18 +71,12 @@ describe('the NFTs of a chain that nobody has recorded, from a node of which one
       owners.set(key, { owner: plan.other.bech32, height, txs: [...before, tx.hash] });
     }
   }
-  let node: ReplayNode;
-  let stack: Stack;
-  before(async function start() {
-    this.timeout(90_000);
-    node = await startReplayNode({ recording: chain, faults: { seed: 3, fail_one_in: 5, stale_one_in: 11 } });
-    stack = await startStack(node);
-    await stack.reaches(blocks);
-    await stack.knowsNfts(blocks);
-  });
-  after(async () => {
-    await stack?.stop();
-    await node?.close();
+  const faults = { seed: 3, fail_one_in: 5, stale_one_in: 11 };
+  const stack = followBefore({ recording: chain, faults }, async (node) => {
+    const started = await startStack(node);
+    await started.reaches(blocks);
+    await started.knowsNfts(blocks);
+    return started;
   });
 
   it('are there exactly, with their owners and txs', async () => {

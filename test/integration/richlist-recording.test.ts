@@ -7,10 +7,10 @@ import { packageRoot } from '../../services/common/paths.js';
 import { callRpc } from '../../services/common/rpc/client.js';
 import { decodeBlock } from '../../services/richlist/decode/block.js';
 import { addLog, type Deltas } from '../../services/richlist/decode/transfers.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { readFacts } from '../support/facts.js';
 import { recordedBlocks } from '../support/material.js';
-import { type Stack, startStack } from '../support/stack.js';
+import { recordedStack } from '../support/recorded-stack.js';
+import { startBefore } from '../support/suite.js';
 
 interface Exchange {
   readonly api: string;
@@ -69,17 +69,7 @@ function toldBalances(last: number): Told[] {
 
 describe('balances of the evm recording', () => {
   const facts = readFacts('evm');
-  let node: ReplayNode;
-  let stack: Stack;
-  before(async () => {
-    node = await startReplayNode({ recording: 'evm' });
-    stack = await startStack(node);
-    await stack.reaches(facts.height);
-  });
-  after(async () => {
-    await stack?.stop();
-    await node?.close();
-  });
+  const stack = startBefore(() => recordedStack('evm'));
 
   it('are what the recorded node said, at every height that it was asked about', async () => {
     const client: RichlistServiceClient = stack.richlist;

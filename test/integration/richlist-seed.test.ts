@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../support/block.js';
 import { uniquePrefix } from '../support/database.js';
-import { endsAfterEach } from '../support/ends.js';
 import { createGate } from '../support/gate.js';
 import {
   holdersOf,
@@ -13,6 +12,7 @@ import {
   summed,
 } from '../support/richlist-model.js';
 import { startTestService, type TestService } from '../support/richlist-service.js';
+import { endsAfterEach } from '../support/suite.js';
 
 const [bank, ibc] = modelTokens as [string, string];
 

@@ -3,7 +3,6 @@ import { status } from '@grpc/grpc-js';
 import type { Change, Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { eventually } from '../support/block.js';
-import { endsAfterEach } from '../support/ends.js';
 import {
   holdersOf,
   type Ledger,
@@ -14,6 +13,7 @@ import {
 } from '../support/richlist-model.js';
 import { startTestService, type TestService } from '../support/richlist-service.js';
 import { thoroughIt } from '../support/sample.js';
+import { endsAfterEach } from '../support/suite.js';
 
 const [bank, ibc, custom, drifting] = modelTokens as [string, string, string, string];
 const denoms = ['uAAA', 'ibc/B0B', `0x${custom}`, `evm/${drifting.toUpperCase()}`];

@@ -12,8 +12,8 @@ import { gatherFacts } from '../../services/scoring-operator/policy/gather/gathe
 import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
 import type { Policy } from '../../services/scoring-operator/policy/policy.js';
 import { findWindow, readProgress } from '../../services/scoring-operator/policy/window.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
-import { type FactServices, startFactServices } from '../support/fact-services.js';
+import { startReplayNode } from '../../tools/replay/node.js';
+import { startFactServices } from '../support/fact-services.js';
 import { type Facts as RecordedFacts, type RecordingName, readFacts } from '../support/facts.js';
 import { readChain } from '../support/recorded-chain.js';
 import type { Fraction } from '../support/scoring-model.js';
@@ -27,8 +27,10 @@ import {
   transfersOf,
   volumesIn,
 } from '../support/scoring-truth.js';
+import { endsAfterEach, followBefore } from '../support/suite.js';
 
 const signal = new AbortController().signal;
+const options = { account_prefix: 'init', signal };
 
 function policyOf(rules: readonly object[], more: object = {}): Policy {
   const text = JSON.stringify({ version: 1, name: 'p', rules, ...more });
@@ -103,16 +105,11 @@ describe('scores of the recorded rollup', function () {
   const coins = transfersOf(logs, coin, 3);
   const arts = transfersOf(logs, art, 4);
   const seconds = (height: number): number => Number((times.get(height) as bigint) / 1_000_000_000n);
-  let node: ReplayNode;
-  let services: FactServices;
-  before(async () => {
-    node = await startReplayNode({ recording: 'evm', tip: facts.height + 3 });
-    services = await startFactServices(node);
-    await services.reaches(facts.height + 3);
-  });
-  after(async () => {
-    await services?.stop();
-    await node?.close();
+  const tip = facts.height + 3;
+  const services = followBefore({ recording: 'evm', tip }, async (node) => {
+    const started = await startFactServices(node);
+    await started.reaches(tip);
+    return started;
   });
 
   const rules = {
@@ -170,10 +167,7 @@ describe('scores of the recorded rollup', function () {
       );
       if (from > 0) assert.equal(window.from_height, from);
       if (to >= 0) assert.equal(window.to_height, to);
-      const measured = await gatherFacts(policy, window, services.clients, {
-        account_prefix: 'init',
-        signal,
-      });
+      const measured = await gatherFacts(policy, window, services.clients, options);
       assert.equal(state.to_hash, measured.to_hash, 'else a scored stage would be scored again and again');
 
       const some = txs.filter(({ height }) => inside.includes(height));
@@ -225,13 +219,9 @@ describe('scores of the recorded rollup', function () {
       exclude: [txs[0]?.signers[0]],
     });
     const window = {
-      stage: 3n,
-      start_time: seconds(20),
-      end_time: seconds(150),
-      from_height: 21,
-      to_height: 149,
+      ...{ stage: 3n, start_time: seconds(20), end_time: seconds(150) },
+      ...{ from_height: 21, to_height: 149 },
     };
-    const options = { account_prefix: 'init', signal };
     const lists = [];
     for (let time = 0; time < 2; time++)
       lists.push(computeScores(whole, await gatherFacts(whole, window, services.clients, options)));
@@ -244,13 +234,10 @@ describe('scores of the recorded rollup', function () {
   it('hold what the node itself said that accounts hold', async () => {
     const gas = policyOf([{ kind: 'holdings', name: 'gas_held', denom: 'GAS', at: 'end' }]);
     const window = {
-      stage: 1n,
-      start_time: seconds(1) - 1,
-      end_time: seconds(157) + 1,
-      from_height: 1,
-      to_height: 157,
+      ...{ stage: 1n, start_time: seconds(1) - 1, end_time: seconds(157) + 1 },
+      ...{ from_height: 1, to_height: 157 },
     };
-    const measured = await gatherFacts(gas, window, services.clients, { account_prefix: 'init', signal });
+    const measured = await gatherFacts(gas, window, services.clients, options);
     const file = join(packageRoot, 'tools/replay/recordings/evm/exchanges.jsonl.gz');
     let told = 0;
     for (const line of gunzipSync(readFileSync(file)).toString().trim().split('\n')) {
@@ -269,7 +256,6 @@ describe('scores of the recorded rollup', function () {
   });
 
   it('wait until every service is past the stage', async () => {
-    const tip = facts.height + 3;
     const after = seconds(157) + 3_600;
     const find = (start_time: number, end_time: number) =>
       findWindow(policy, { stage: 1n, start_time, end_time }, services.clients, signal);
@@ -282,12 +268,7 @@ describe('scores of the recorded rollup', function () {
     assert.deepEqual((await readProgress(policy, services.clients, signal)).height, tip);
     const tooFar = { stage: 1n, start_time: 1, end_time: after, from_height: 1, to_height: tip };
     await assert.rejects(
-      gatherFacts(policy, tooFar, services.clients, {
-        account_prefix: 'init',
-        signal,
-        attempts: 2,
-        wait_ms: 1,
-      }),
+      gatherFacts(policy, tooFar, services.clients, { ...options, attempts: 2, wait_ms: 1 }),
       /service is at block 160, and the stage ends with 160/,
     );
   });
@@ -296,24 +277,23 @@ describe('scores of the recorded rollup', function () {
     const unknown = policyOf([{ kind: 'holdings', name: 'typo', denom: 'GSA', at: 'end' }]);
     const window = { stage: 1n, start_time: 1, end_time: 2, from_height: 5, to_height: 9 };
     await assert.rejects(
-      gatherFacts(unknown, window, services.clients, { account_prefix: 'init', signal }),
+      gatherFacts(unknown, window, services.clients, options),
       /the denom "GSA" of the rules typo: .*not known/,
     );
   });
 });
 
-for (const [name, vm] of [
-  ['evm', 'evm'],
-  ['move', 'move'],
-  ['wasm', 'wasm'],
-] as const) {
-  it(`what accounts did is told of every tx of the ${name} recording, whatever the window`, async function () {
-    this.timeout(90_000);
-    const facts = readFacts(name);
-    const expected = recordedTxs(name, facts);
-    const node = await startReplayNode({ recording: name });
-    const services = await startFactServices(node, vm);
-    try {
+describe('what accounts did', function () {
+  this.timeout(90_000);
+  const endLater = endsAfterEach();
+  for (const name of ['evm', 'move', 'wasm'] as const)
+    it(`is told of every tx of the ${name} recording, whatever the window`, async () => {
+      const facts = readFacts(name);
+      const expected = recordedTxs(name, facts);
+      const node = await startReplayNode({ recording: name });
+      endLater(() => node.close());
+      const services = await startFactServices(node, name);
+      endLater(() => services.stop());
       await services.reaches(facts.height);
       const { tx } = services.clients;
       const read = async (from_height: number, to_height: number) => {
@@ -348,9 +328,5 @@ for (const [name, vm] of [
       await assert.rejects(read(0, 5), /no window/);
       await assert.rejects(read(6, 5), /no window/);
       await assert.rejects(read(1, facts.height + 1), /is not indexed/);
-    } finally {
-      await services.stop();
-      await node.close();
-    }
-  });
-}
+    });
+});

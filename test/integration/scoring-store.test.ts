@@ -84,7 +84,7 @@ describe('the tables and the API of the scoring operator', () => {
       CLICKHOUSE_CLUSTER: '',
       MIGRATIONS: 'apply',
     });
-    store = await openScoringStore(soleWriter(database), name, program);
+    store = await open(program);
     const service = scoringService({
       log: createLog('silent'),
       metrics: createMetrics(),
@@ -101,6 +101,9 @@ describe('the tables and the API of the scoring operator', () => {
     await server.close(0);
   });
 
+  const open = (of: string, over = database): Promise<ScoringStore> =>
+    openScoringStore(soleWriter(over), name, of);
+
   /** A program of a contract, as a person writes it down. */
   const programAt = (contract: string, evm_chain_id?: number): Program =>
     programOf(
@@ -113,14 +116,12 @@ describe('the tables and the API of the scoring operator', () => {
       'of the test',
       '/',
     );
-  const forgetting = () => ({
-    ...{ database, database_name: name, lease_ms: 1_000, log: createLog('silent') },
-  });
+  const forgetting = () => ({ database, database_name: name, lease_ms: 1_000, log: createLog('silent') });
 
   it('keep what was written last of a key, also when it is opened anew and the clock is of no use', async () => {
     await store.saveRun(run);
     await store.saveRun({ ...run, is_verified: true });
-    const again = await openScoringStore(soleWriter(database), name, program);
+    const again = await open(program);
     await again.saveRun({ ...run, is_verified: true, is_finalized: true });
     assert.deepEqual(await store.run(run.stage), { ...run, is_verified: true, is_finalized: true });
     assert.deepEqual(await store.runs(), [{ ...run, is_verified: true, is_finalized: true }]);
@@ -153,7 +154,7 @@ describe('the tables and the API of the scoring operator', () => {
   });
 
   it('show programs apart', async () => {
-    const other = await openScoringStore(soleWriter(database), name, '31337/0xdef');
+    const other = await open('31337/0xdef');
     assert.deepEqual(await other.runs(), []);
     assert.equal(await other.lastDecision(), undefined);
     await other.logDecision({ at: 1, kind: 'wait', reason: 'R', message: 'm', stage: 0n });
@@ -310,7 +311,7 @@ describe('the tables and the API of the scoring operator', () => {
     const program = '31337/0xfac';
     let store: ScoringStore;
     before(async () => {
-      store = await openScoringStore(soleWriter(database), name, program);
+      store = await open(program);
     });
     const told = (stage: bigint): Promise<Facts> =>
       readFacts({ database, database_name: name, program }, ownOf(stage), undefined, {});
@@ -331,7 +332,7 @@ describe('the tables and the API of the scoring operator', () => {
             ? Promise.reject(new Error('died'))
             : database.insert(into, rows, options),
       };
-      return openScoringStore(soleWriter(dying), name, program);
+      return open(program, dying);
     };
 
     it('tell what was measured last', async () => {
@@ -365,7 +366,7 @@ describe('the tables and the API of the scoring operator', () => {
       assert.deepEqual(await told(41n), before);
       await merge();
       assert.deepEqual(await told(41n), before, 'once the parts are merged too');
-      const again = await openScoringStore(soleWriter(database), name, program);
+      const again = await open(program);
       await again.saveFacts(41n, list.hash, later);
       assert.deepEqual(await told(41n), later);
       await merge();
@@ -378,7 +379,7 @@ describe('the tables and the API of the scoring operator', () => {
       await store.saveFacts(42n, list.hash, before);
       try {
         Date.now = () => now() - 3_600_000;
-        const again = await openScoringStore(soleWriter(database), name, program);
+        const again = await open(program);
         await again.saveFacts(42n, list.hash, later);
       } finally {
         Date.now = now;
@@ -389,7 +390,7 @@ describe('the tables and the API of the scoring operator', () => {
 
   it('forget a stage that was believed wrongly, unless a tx was sent for it', async () => {
     const contract = `0x${'e'.repeat(40)}`;
-    const own = await openScoringStore(soleWriter(database), name, `77/${contract}`);
+    const own = await open(`77/${contract}`);
     const forget = (stage: string, program = programAt(contract)) =>
       forgetStage(program, stage, forgetting());
     await assert.rejects(forget('9'), /nothing was done for the contract/);
@@ -408,7 +409,7 @@ describe('the tables and the API of the scoring operator', () => {
     await own.noteStage({ stage: 9n, start_time: 250, end_time: 300 });
     assert.equal((await own.seenStages()).length, 2, 'it may be seen again');
 
-    const other = await openScoringStore(soleWriter(database), name, `78/${contract}`);
+    const other = await open(`78/${contract}`);
     await other.logDecision({ at: 1, kind: 'wait', reason: 'R', message: 'm', stage: 0n });
     await assert.rejects(forget('9'), /say which in the program/);
     await assert.rejects(forget('9', programAt(contract, 7)), /nothing was done/);
@@ -417,7 +418,7 @@ describe('the tables and the API of the scoring operator', () => {
 
   it('know what is finalized, and the highest block of a receipt, until a person forgets it', async () => {
     const contract = `0x${'d'.repeat(40)}`;
-    const own = await openScoringStore(soleWriter(database), name, `91/${contract}`);
+    const own = await open(`91/${contract}`);
     const program = programAt(contract);
     assert.deepEqual([await own.finalizations(), await own.leastHeight()], [[], 0]);
     await own.logDecision({ at: 1, kind: 'wait', reason: 'R', message: 'm', stage: 0n });
@@ -443,7 +444,7 @@ describe('the tables and the API of the scoring operator', () => {
 
   it('forget the blocks that receipts have named from one on, and not what became of the txs', async () => {
     const contract = `0x${'c'.repeat(40)}`;
-    const own = await openScoringStore(soleWriter(database), name, `92/${contract}`);
+    const own = await open(`92/${contract}`);
     const program = programAt(contract);
     const forget = (height: string) => forgetHeight(program, height, forgetting());
     await own.saveRun({ ...run, stage: 5n });
@@ -468,20 +469,20 @@ describe('the tables and the API of the scoring operator', () => {
 
   it('keep what was written last also where the clock is far ahead', async () => {
     const now = Date.now;
-    const own = await openScoringStore(soleWriter(database), name, 'ahead');
+    const own = await open('ahead');
     Date.now = () => Date.UTC(2500, 0, 1);
     try {
       for (const error of ['first', 'second', 'third']) await own.saveRun({ ...run, error });
     } finally {
       Date.now = now;
     }
-    const again = await openScoringStore(soleWriter(database), name, 'ahead');
+    const again = await open('ahead');
     assert.equal((await again.run(run.stage))?.error, 'third');
     await again.saveRun({ ...run, error: 'fourth' });
     assert.equal((await again.run(run.stage))?.error, 'fourth');
     const row = { program: 'ahead', stage: '1', start_time: 1, end_time: 2, version: String(2n ** 53n) };
     await database.insert(`${name}.l1_stages`, JSON.stringify(row), { name: 'test' });
-    await assert.rejects(openScoringStore(soleWriter(database), name, 'ahead'), /version 9007199254740992/);
+    await assert.rejects(open('ahead'), /version 9007199254740992/);
   });
 
   it('refuse what cannot be', async () => {

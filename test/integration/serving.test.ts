@@ -18,6 +18,7 @@ import { newNft, openNft } from '../support/nft-tables.js';
 import { holdersOf, modelChain, modelGenesis, modelTokens } from '../support/richlist-model.js';
 import { openTestRichlist, seedOf } from '../support/richlist-tables.js';
 import { thoroughIt } from '../support/sample.js';
+import { startBefore } from '../support/suite.js';
 
 const page = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };
 const isAborted = (error: unknown) => error instanceof RpcError && error.code === status.ABORTED;
@@ -30,10 +31,7 @@ async function all<T>(batches: AsyncIterable<T[]>): Promise<T[]> {
 
 describe('a process that only serves', function () {
   this.timeout(120_000);
-  let database: Database;
-  before(async () => {
-    database = await testDatabase();
-  });
+  const database = startBefore(testDatabase);
 
   /** The blocks of a chain, what writes them, and what another process has of the first `written` ones. */
   async function richlistOf(seed: number, length: number, written: number) {

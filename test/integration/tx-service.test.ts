@@ -14,7 +14,7 @@ import { decodeBlock } from '../../services/tx/decode/block.js';
 import { startTx } from '../../services/tx/main.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { endsAfterEach } from '../support/ends.js';
+import { endsAfterEach } from '../support/suite.js';
 import { type BlockSource, startBlockSource } from '../support/tx-block-source.js';
 
 const page = { key: '', offset: 0, limit: 1000, count_total: true, reverse: true };

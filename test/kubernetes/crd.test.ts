@@ -6,14 +6,11 @@ import { programs } from '../../services/scoring-operator/operator/controller.js
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespace.js';
 import { sampleProgram, sampleSpec } from '../support/kubernetes/programs.js';
+import { startBefore } from '../support/suite.js';
 
 describe('ScoringProgram as the API server has it', () => {
-  let space: TestNamespace;
+  const space = startBefore(makeNamespace);
   let next = 0;
-
-  before(async () => {
-    space = await makeNamespace();
-  });
 
   const fresh = (): string => `case-${++next}`;
   const refusal = async (work: Promise<unknown>): Promise<ApiError> => {

@@ -4,22 +4,21 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Anvil } from '../../tools/dev/anvil.js';
 import { anvilOrSkip } from '../support/anvil.js';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
 import { clientOf, deployKind, plainContract, scoresOf } from '../support/score-contract.js';
+import { startBefore } from '../support/suite.js';
 
 const program = fileURLToPath(new URL('../support/score-crash-child.js', import.meta.url));
 
 describe('a sender that is killed', () => {
-  let anvil: Anvil;
+  const anvil = startBefore(
+    (test) => anvilOrSkip(test),
+    (anvil) => anvil.stop(),
+  );
   let proxy: RpcProxy;
   let folder: string;
 
-  before(async function () {
-    anvil = await anvilOrSkip(this);
-  });
-  after(() => anvil?.stop());
   beforeEach(async () => {
     proxy = await startRpcProxy(anvil.url);
     folder = mkdtempSync(join(tmpdir(), 'weft-kill-'));

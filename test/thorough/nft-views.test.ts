@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { Database } from '../../services/common/clickhouse/database.js';
 import type { Happening, NftBlock, NftEvent } from '../../services/nft/decode/types.js';
 import { answer, refused } from '../../services/nft/enrich/outcome.js';
 import type { DetailSource } from '../../services/nft/enrich/source.js';
@@ -11,6 +10,7 @@ import { contracts, ids, modelOf, owners, randomNfts } from '../support/nft-mode
 import { migrateNft, modelSource, type NftTables, openNft } from '../support/nft-tables.js';
 import { type Random, randomFrom } from '../support/random.js';
 import { isWhole } from '../support/sample.js';
+import { startBefore } from '../support/suite.js';
 import { checkViews } from '../support/views.js';
 
 /** How many steps a history has, how many are tried, and the first: SEED and HISTORIES try others. */
@@ -76,10 +76,7 @@ interface HistoryOptions {
 }
 
 describe('views of NFTs', () => {
-  let database: Database;
-  before(async () => {
-    database = await testDatabase();
-  });
+  const database = startBefore(testDatabase);
 
   /** Any history of blocks, answers, rollbacks and kills. @param onStep told what there is after each step. */
   async function follow(

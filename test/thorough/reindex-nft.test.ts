@@ -3,13 +3,13 @@ import { callRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { endsAfterEach } from '../support/ends.js';
 import { vmOf } from '../support/facts.js';
 import { holdAt } from '../support/gate.js';
 import { everyNftAnswer, everyNftPath } from '../support/nft-answers.js';
 import { connectReindex, nftContents, tableContents } from '../support/reindex.js';
 import { isWhole } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
+import { endsAfterEach } from '../support/suite.js';
 
 const options = { name: 'test.damage' };
 

@@ -4,11 +4,11 @@ import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { verifyViews } from '../../tools/verify/views.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { endsAfterEach } from '../support/ends.js';
 import { holdAt } from '../support/gate.js';
 import { connectReindex, generationsOf } from '../support/reindex.js';
 import { type ModelBlock, modelBlocks, modelTokens } from '../support/richlist-model.js';
 import { startTestService, type TestService } from '../support/richlist-service.js';
+import { endsAfterEach } from '../support/suite.js';
 
 const options = { name: 'test.damage' };
 

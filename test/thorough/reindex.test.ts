@@ -6,12 +6,12 @@ import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { endsAfterEach } from '../support/ends.js';
 import { vmOf } from '../support/facts.js';
 import { holdAt } from '../support/gate.js';
 import { connectReindex, generationsOf, tableContents } from '../support/reindex.js';
 import { isWhole } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
+import { endsAfterEach } from '../support/suite.js';
 
 const options = { name: 'test.damage' };
 

@@ -18,13 +18,13 @@ import { eventually } from '../support/block.js';
 import { serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { documentedGrants } from '../support/documented-grants.js';
-import { endsAfterEach } from '../support/ends.js';
 import { engineAccount } from '../support/engine-account.js';
 import { isWhole } from '../support/sample.js';
 import { clientOf, deployKind, type Kind, plainContract } from '../support/score-contract.js';
 import { l1InStage } from '../support/scoring/l1.js';
 import { interval, quest, questFile, start } from '../support/scoring/recorded-stages.js';
 import { startWeft as spawnWeft, type WeftProcess } from '../support/scoring/run-weft.js';
+import { endsAfterEach } from '../support/suite.js';
 
 const module = { address: '0x1', name: 'vip', prefix: 'initia' };
 

@@ -14,11 +14,11 @@ import { blockTxs } from '../../tools/replay/generate/chain.js';
 import { native, transfersOf } from '../../tools/replay/generate/ledger.js';
 import { genesisBalance } from '../../tools/replay/generate/state.js';
 import { describeGenerated, generateChain } from '../../tools/replay/generate.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
-import { type FactServices, startFactServices } from '../support/fact-services.js';
+import { startFactServices } from '../support/fact-services.js';
 import { randomFrom } from '../support/random.js';
 import { type Fraction, modelScores } from '../support/scoring-model.js';
 import { averagesIn, balancesAt, callsIn, sumBy, volumesIn } from '../support/scoring-truth.js';
+import { followBefore } from '../support/suite.js';
 
 const blocks = 60;
 const zero = `0x${'0'.repeat(40)}`;
@@ -67,16 +67,11 @@ describe('scores of a chain that nobody has recorded, from a node of which one r
       amount: 1n,
     }));
 
-  let node: ReplayNode;
-  let services: FactServices;
-  before(async () => {
-    node = await startReplayNode({ recording: chain, faults: { seed: 5, fail_one_in: 6, stale_one_in: 13 } });
-    services = await startFactServices(node, 'evm', { RECONCILE_INTERVAL_MS: '0' });
-    await services.reaches(blocks);
-  });
-  after(async () => {
-    await services?.stop();
-    await node?.close();
+  const faults = { seed: 5, fail_one_in: 6, stale_one_in: 13 };
+  const services = followBefore({ recording: chain, faults }, async (node) => {
+    const started = await startFactServices(node, 'evm', { RECONCILE_INTERVAL_MS: '0' });
+    await started.reaches(blocks);
+    return started;
   });
 
   const rules = [
@@ -216,8 +211,8 @@ describe('scores of a chain that nobody has recorded, from a node of which one r
     };
     const before = await gatherFacts(policy, window, services.clients, options);
     // The chain is cut back into the window, and goes on without txs.
-    node.faults({});
-    node.fork(40, { tip: blocks + 2 });
+    services.node.faults({});
+    services.node.fork(40, { tip: blocks + 2 });
     const seen = new Set<string>();
     const deadline = Date.now() + 30_000;
     for (let hash = before.to_hash; hash === before.to_hash && Date.now() < deadline; ) {

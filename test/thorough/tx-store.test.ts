@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { Database } from '../../services/common/clickhouse/database.js';
 import { headOf } from '../../services/tx/store/tables.js';
 import { txViews } from '../../services/tx/store/views.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
@@ -7,16 +6,14 @@ import { grow } from '../support/grow.js';
 import { checkPages, checkWhole } from '../support/lists.js';
 import { randomFrom } from '../support/random.js';
 import { wholeIt } from '../support/sample.js';
+import { startBefore } from '../support/suite.js';
 import { everyList } from '../support/tx-lists.js';
 import { type ModelBlock, randomChain, traceOf } from '../support/tx-model.js';
 import { migrateTx, openTx, type TxTables } from '../support/tx-tables.js';
 import { checkViews } from '../support/views.js';
 
 describe('the tables of the tx service', () => {
-  let database: Database;
-  before(async () => {
-    database = await testDatabase();
-  });
+  const database = startBefore(testDatabase);
 
   /** Compares lists with the model: every one, or one in `share`, others each time. */
   async function expectLists(

@@ -4,10 +4,10 @@ import { UserError } from '../../services/common/errors.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { verifyCommand } from '../../tools/verify/cli.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { endsAfterEach } from '../support/ends.js';
 import { readFacts, vmOf } from '../support/facts.js';
 import { isWhole } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
+import { endsAfterEach } from '../support/suite.js';
 import { expectViews } from '../support/views.js';
 
 const options = { name: 'test.damage' };

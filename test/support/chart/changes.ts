@@ -11,8 +11,11 @@ export interface Change {
 export const onlyInCluster: ReadonlySet<string> = new Set(['crds.takeOwnership']);
 
 const account = { create: false, name: 'other' };
-const nodeSecret = { node: { rpc: '', rest: '', jsonRpc: '', existingSecret: 'other' } };
+/** A program could not reach what only a Secret tells. */
+const noProgram = { scoringPrograms: { main: null } };
+const nodeSecret = { node: { rpc: '', rest: '', jsonRpc: '', existingSecret: 'other' }, ...noProgram };
 const clickhouseSecret = { clickhouse: { url: '', user: '', password: '', existingSecret: 'other' } };
+const clickhouseKey = { to: 'other', beside: { ...clickhouseSecret, ...noProgram } };
 const certManager = {
   tls: { enabled: true, certManager: { enabled: true, issuerRef: { name: 'ca' } } },
 };
@@ -21,6 +24,10 @@ const keda = {
   gateway: { autoscaling: { enabled: true, keda: { enabled: true, triggers: [{ type: 'cron' }] } } },
 };
 const scaled = { gateway: { autoscaling: { enabled: true } } };
+/** Where no autoscaler decides. */
+const unscaled = (service: string) => ({
+  services: { [service]: { serve: { autoscaling: { enabled: false } } } },
+});
 const peer = { ipBlock: { cidr: '192.0.2.0/24' } };
 /** With the one that is mounted. */
 const moreVolumes = [
@@ -39,13 +46,10 @@ export const changes: Readonly<Record<string, Change>> = {
   'node.jsonRpc': { to: ['http://other:8545'] },
   'grpcToken.existingSecret': { to: 'other' },
   'grpcToken.existingSecretKey': { to: 'other', beside: { grpcToken: { existingSecret: 'one' } } },
-  'node.existingSecret': { to: 'second', beside: { ...nodeSecret, scoringPrograms: { main: null } } },
-  'node.existingSecretKeys.rpc': { to: 'other', beside: { ...nodeSecret, scoringPrograms: { main: null } } },
-  'node.existingSecretKeys.rest': { to: 'other', beside: { ...nodeSecret, scoringPrograms: { main: null } } },
-  'node.existingSecretKeys.jsonRpc': {
-    to: 'other',
-    beside: { ...nodeSecret, scoringPrograms: { main: null } },
-  },
+  'node.existingSecret': { to: 'second', beside: nodeSecret },
+  'node.existingSecretKeys.rpc': { to: 'other', beside: nodeSecret },
+  'node.existingSecretKeys.rest': { to: 'other', beside: nodeSecret },
+  'node.existingSecretKeys.jsonRpc': { to: 'other', beside: nodeSecret },
   'chain.vm': {
     to: 'wasm',
     beside: {
@@ -53,23 +57,14 @@ export const changes: Readonly<Record<string, Change>> = {
       node: { jsonRpc: '' },
       services: { richlist: { enabled: false } },
       scoringOperator: { enabled: false },
-      scoringPrograms: { main: null },
+      ...noProgram,
     },
   },
   'clickhouse.url': { to: 'http://other:8123' },
   'clickhouse.existingSecret': { to: 'second', beside: clickhouseSecret },
-  'clickhouse.existingSecretKeys.url': {
-    to: 'other',
-    beside: { ...clickhouseSecret, scoringPrograms: { main: null } },
-  },
-  'clickhouse.existingSecretKeys.user': {
-    to: 'other',
-    beside: { ...clickhouseSecret, scoringPrograms: { main: null } },
-  },
-  'clickhouse.existingSecretKeys.password': {
-    to: 'other',
-    beside: { ...clickhouseSecret, scoringPrograms: { main: null } },
-  },
+  'clickhouse.existingSecretKeys.url': clickhouseKey,
+  'clickhouse.existingSecretKeys.user': clickhouseKey,
+  'clickhouse.existingSecretKeys.password': clickhouseKey,
   'global.imagePullSecrets': { to: ['other'] },
   'image.registry': { to: 'registry.example' },
   'image.digest': { to: `sha256:${'0'.repeat(64)}` },
@@ -138,21 +133,11 @@ export const changes: Readonly<Record<string, Change>> = {
   'services.tx.ingest.replicas': { to: 0 },
   'services.nft.ingest.replicas': { to: 0 },
   'services.richlist.ingest.replicas': { to: 0 },
-  // Where no autoscaler decides.
-  'services.block.serve.replicas': {
-    to: 7,
-    beside: { services: { block: { serve: { autoscaling: { enabled: false } } } } },
-  },
-  'services.tx.serve.replicas': {
-    to: 7,
-    beside: { services: { tx: { serve: { autoscaling: { enabled: false } } } } },
-  },
-  'services.nft.serve.replicas': {
-    to: 7,
-    beside: { services: { nft: { serve: { autoscaling: { enabled: false } } } } },
-  },
+  'services.block.serve.replicas': { to: 7, beside: unscaled('block') },
+  'services.tx.serve.replicas': { to: 7, beside: unscaled('tx') },
+  'services.nft.serve.replicas': { to: 7, beside: unscaled('nft') },
   'services.richlist.serve.replicas': { to: 7 },
-  'scoringOperator.rbac.create': { to: false, beside: { scoringPrograms: { main: null } } },
+  'scoringOperator.rbac.create': { to: false, beside: noProgram },
   'gateway.replicas': { to: 7, beside: { gateway: { autoscaling: { enabled: false } } } },
   'gateway.settings': { to: { CACHE_MB: 65 } },
   'gateway.service.type': {
@@ -171,7 +156,7 @@ export const changes: Readonly<Record<string, Change>> = {
   'gateway.route.matches': { to: [{ path: { value: '/other' } }] },
   'gateway.route.filters': { to: [{ type: 'RequestHeaderModifier' }] },
   'gateway.route.timeouts': { to: { request: '1s' } },
-  'scoringOperator.enabled': { to: false, beside: { scoringPrograms: { main: null } } },
+  'scoringOperator.enabled': { to: false, beside: noProgram },
   'scoringOperator.settings': { to: { LEADER_LEASE_SECONDS: 16 } },
   'scoringOperator.serviceAccount.name': { to: 'other' },
   'scoringOperator.serviceAccount.create': { to: false },
