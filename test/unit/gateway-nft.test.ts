@@ -75,13 +75,15 @@ describe('gateway: NFT routes', () => {
     assert.equal((await gateway.get(`${path}=x`)).status, 400);
   });
 
-  it('addresses are asked in one spelling', async () => {
+  it('addresses are asked in one spelling, and other words than two are no order', async () => {
     for (const address of [`0x${key.toUpperCase()}`, toBech32(key, 'init')]) {
       const path = `${nft}/tokens/by_account/${address}?collection_addr=${address}`;
       assert.equal((await gateway.get(path)).status, 200);
     }
     for (const request of requests('listTokensByAccount'))
       assert.deepEqual([request['account'], request['collection_addr']], [`0x${key}`, `0x${key}`]);
+    for (const order of ['HEIGHT', 'owner'])
+      assert.equal((await gateway.get(`${nft}/tokens/by_account/0x1?order_by=${order}`)).status, 400, order);
   });
 });
 

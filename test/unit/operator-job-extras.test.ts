@@ -43,10 +43,8 @@ describe('further variables and volumes of scoring Jobs', () => {
 
   it('are refused by every name of a variable that the operator sets', () => {
     const program = { ...sampleSpec, clickhouse: { ...sampleSpec.clickhouse, database: 'a', cluster: 'b' } };
-    const config = {
-      ...load({ JOB_TLS_SECRET: 'tls', JOB_CA_SECRET: 'ca' }),
-      GRPC_TLS_SERVER_NAME: 'name',
-    };
+    const secrets = load({ JOB_TLS_SECRET: 'tls', JOB_CA_SECRET: 'ca' });
+    const config = { ...secrets, GRPC_TLS_SERVER_NAME: 'name' };
     const set = ['key', 'mnemonicKey'].flatMap((key) => {
       const signer = { ...program.signer, secretRef: { name: 'a', [key]: 'b' }, mnemonicIndex: 1 };
       const spec = { ...program, signer } as unknown as ScoringProgram['spec'];
@@ -87,10 +85,8 @@ describe('further variables and volumes of scoring Jobs', () => {
   it('are refused where one is there twice', () => {
     assert.match(mistakes({ JOB_EXTRA_ENV: env('A', 'B', 'A', 'A') }), /must have one of each name: A$/);
     assert.match(mistakes({ JOB_EXTRA_VOLUMES: volumes('a', 'a') }), /must have one of each name: a$/);
-    assert.match(
-      mistakes({ JOB_EXTRA_VOLUMES: volumes('more'), JOB_EXTRA_VOLUME_MOUNTS: mounts('/a', '/a') }),
-      /must have one of each mountPath: \/a$/,
-    );
+    const twice = { JOB_EXTRA_VOLUMES: volumes('more'), JOB_EXTRA_VOLUME_MOUNTS: mounts('/a', '/a') };
+    assert.match(mistakes(twice), /must have one of each mountPath: \/a$/);
     const alias = { ip: '10.0.0.1', hostnames: ['a'] };
     assert.match(mistakes({ JOB_HOST_ALIASES: JSON.stringify([alias, alias]) }), /one of each ip: 10.0.0.1$/);
   });
@@ -134,8 +130,7 @@ describe('further variables and volumes of scoring Jobs', () => {
       assert.match(said, /JOB_EXTRA_ENV is \(not shown\): must /);
       assert.doesNotMatch(said, /hunter/, text);
     }
-    const [wrong] = ['[{"name":"a","csi":"hunter22"}'];
-    assert.doesNotMatch(mistakes({ JOB_EXTRA_VOLUMES: wrong }), /hunter/);
+    assert.doesNotMatch(mistakes({ JOB_EXTRA_VOLUMES: '[{"name":"a","csi":"hunter22"}' }), /hunter/);
   });
 });
 
@@ -147,10 +142,8 @@ describe('a CronJob that the API server refuses', () => {
       { name: 'C', value: '42' },
       { name: 'D', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } },
     ];
-    const error = new ApiError(422, '422 no: "hunter22-and-more", hunter22 at [3]', {
-      cause: 'hunter22',
-    });
-    const refusal = asRefusal(error, variables);
+    const said = '422 no: "hunter22-and-more", hunter22 at [3]';
+    const refusal = asRefusal(new ApiError(422, said, { cause: 'hunter22' }), variables);
     assert.equal(refusal?.message, '422 no: "(not shown)", (not shown) at [3]');
     assert.equal(refusal?.cause, undefined);
   });

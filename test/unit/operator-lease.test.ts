@@ -51,14 +51,8 @@ function leaseServer() {
 }
 
 describe('a Lease', () => {
-  const options = (api: LeaseApi, identity: string) => ({
-    api,
-    namespace: 'a',
-    name: 'b',
-    identity,
-    times,
-    log,
-  });
+  const place = { namespace: 'a', name: 'b' };
+  const options = (api: LeaseApi, identity: string) => ({ api, ...place, identity, times, log });
 
   it('is judged by how long it has not changed, not by what time it says', () => {
     const spec = { holderIdentity: 'other', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00Z' };

@@ -67,10 +67,8 @@ describe('weft programs', () => {
 
   it('refuses a program that it could not find again', async () => {
     const { api } = cluster({});
-    await assert.rejects(
-      reachPrograms(api, { ...options, wanted: [wanted('a', { release: 'weft' })] }),
-      UserError,
-    );
+    const lost = [wanted('a', { release: 'weft' })];
+    await assert.rejects(reachPrograms(api, { ...options, wanted: lost }), UserError);
   });
 
   it('says which ones are still there, and asks each only once', async () => {

@@ -39,12 +39,10 @@ async function connect(
   };
 }
 
-const request = (id: number, method: string, query?: string) => ({
-  jsonrpc: '2.0',
-  id,
-  method,
-  params: query ? { query } : {},
-});
+const request = (id: number, method: string, query?: string) => {
+  const params = query ? { query } : {};
+  return { jsonrpc: '2.0', id, method, params };
+};
 
 describe('replay node: events over the websocket', () => {
   let node: ReplayNode;

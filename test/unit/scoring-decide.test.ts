@@ -58,8 +58,10 @@ const contractOf = (stages: readonly ReturnType<typeof open>[], is_allowed = tru
   contract: { init_stage, stages, is_allowed },
 });
 
+/** Stage 6 was scored and read back, with what a case has otherwise. */
 const ran = (change: Partial<typeof verified> = {}) => ({ runs: [{ ...verified, ...change }] });
 const at = (l1_time: number) => ({ l1: { ...l1, l1_time } });
+/** The tables say that a stage is finalized. */
 const written = (stage: bigint) => ({ finalized: [{ stage, tx_hash: '0x1', height: 9 }] });
 const approved: Partial<Rules> = { approval: 'Manual', approved_stage: 6n, approved_list: 'h' };
 const registered = (change: { version?: bigint; init_stage?: bigint; is_ours?: boolean }) => ({

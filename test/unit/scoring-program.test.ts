@@ -17,10 +17,8 @@ const parse = (value: unknown) => parseProgram(JSON.stringify(value), 'p', '/');
 describe('a program', () => {
   it('is read from the example', () => {
     const program = loadProgram(join(packageRoot, 'examples/program.yaml'));
-    assert.deepEqual(
-      [program.name, program.rules.approval, program.policy],
-      ['example', 'Manual', 'policy.yaml'],
-    );
+    const { name, rules, policy } = program;
+    assert.deepEqual([name, rules.approval, policy], ['example', 'Manual', 'policy.yaml']);
   });
   it('has defaults that do nothing without a person', () => {
     const { rules, bridge_id, l1, indexers } = parse(least);
@@ -61,23 +59,12 @@ describe('a program', () => {
   });
   it('says every mistake at once, and shows no value: it may be a key', () => {
     const key = 'f'.repeat(64);
-    const wrong = {
-      ...least,
-      contract: key,
-      private_key: key,
-      approval: 'Yes',
-      l1: { urls: [], module: '0x1' },
-    };
+    const wrong = { contract: key, private_key: key, approval: 'Yes', l1: { urls: [], module: '0x1' } };
+    const parts = ['private_key is not known', 'contract: ', 'approval: must be one of', 'l1.urls: '];
     assert.throws(
-      () => parse(wrong),
+      () => parse({ ...least, ...wrong }),
       ({ message }: Error) => {
-        for (const part of [
-          'private_key is not known',
-          'contract: ',
-          'approval: must be one of',
-          'l1.urls: ',
-        ])
-          assert.ok(message.includes(part), `${part} in ${message}`);
+        for (const part of parts) assert.ok(message.includes(part), `${part} in ${message}`);
         return !message.includes(key);
       },
     );
@@ -100,11 +87,10 @@ describe('a program', () => {
     assert.equal(mistakes.length, 2);
   });
   it('refuses a window without length, and what is missing', () => {
-    const windows = (...all: [number, number, number][]) =>
-      parse({
-        ...least,
-        windows: all.map(([stage, start_time, end_time]) => ({ stage, start_time, end_time })),
-      });
+    const windows = (...all: [number, number, number][]) => {
+      const told = all.map(([stage, start_time, end_time]) => ({ stage, start_time, end_time }));
+      return parse({ ...least, windows: told });
+    };
     assert.throws(() => windows([5, 9, 9]), /stage 5 does not end after it starts/);
     assert.throws(() => windows([5, 1, 9], [5, 1, 8]), /stage 5 is there twice/);
     assert.throws(() => windows([6, 8, 20], [5, 1, 9]), /stage 6 does not start when stage 5 ends/);
