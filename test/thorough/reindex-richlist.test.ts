@@ -9,6 +9,7 @@ import { connectReindex, generationsOf } from '../support/reindex.js';
 import { type ModelBlock, modelBlocks, modelTokens } from '../support/richlist-model.js';
 import { startTestService, type TestService } from '../support/richlist-service.js';
 import { endsAfterEach } from '../support/suite.js';
+import { createScreen } from '../support/views.js';
 
 const options = { name: 'test.damage' };
 
@@ -80,15 +81,10 @@ describe('rebuilding the tables of the richlist service', () => {
 
     /** What `weft verify --views` says, and its exit code. */
     const verified = async (): Promise<[printed: string, code: number]> => {
-      let printed = '';
-      const screen = {
-        write(text: string) {
-          printed += text;
-        },
-      };
+      const { screen, printed } = createScreen();
       const order = { service: 'richlist', address: running.process.address } as const;
       const code = await verifyViews([order], screen, new AbortController().signal);
-      return [printed, code];
+      return [printed(), code];
     };
     const whole = 'richlist: account_balances, holder_list, holder_counts: no difference\n';
     assert.deepEqual(await verified(), [whole, 0]);

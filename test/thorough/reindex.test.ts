@@ -3,14 +3,17 @@ import { status } from '@grpc/grpc-js';
 import { RpcError } from '../../services/common/errors.js';
 import { Phase } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { vmOf } from '../support/facts.js';
 import { holdAt } from '../support/gate.js';
-import { connectReindex, generationsOf, tableContents } from '../support/reindex.js';
+import {
+  generationsOf,
+  type Rebuildable,
+  type RebuildableOptions,
+  startRebuildable,
+  tableContents,
+} from '../support/reindex.js';
 import { isWhole } from '../support/sample.js';
-import { type Stack, startStack } from '../support/stack.js';
 import { endsAfterEach } from '../support/suite.js';
 
 const options = { name: 'test.damage' };
@@ -18,41 +21,8 @@ const options = { name: 'test.damage' };
 describe('rebuilding the tables of the tx service', () => {
   const endLater = endsAfterEach();
 
-  interface Subject extends Stack, ReturnType<typeof connectReindex> {
-    readonly node: ReplayNode;
-    readonly prefix: string;
-    stop(): Promise<void>;
-  }
-
-  /** Starts everything on a replayed chain and waits until it is indexed. */
-  async function start(
-    given: {
-      recording?: string;
-      tip?: number;
-      node?: ReplayNode;
-      env?: Record<string, string>;
-      fault?: (point: string) => void | Promise<void>;
-    } = {},
-  ): Promise<Subject> {
-    const recording = given.recording ?? 'evm';
-    const node =
-      given.node ??
-      (await startReplayNode({ recording, ...(given.tip === undefined ? {} : { tip: given.tip }) }));
-    if (given.node === undefined) endLater(() => node.close());
-    const prefix = given.env?.['CLICKHOUSE_DATABASE'] ?? uniquePrefix();
-    const stack = await startStack(node, {
-      vm: vmOf(recording as 'evm'),
-      env: { CLICKHOUSE_DATABASE: prefix, REINDEX_KEEP_MS: '100', REINDEX_PERCENT: '100', ...given.env },
-      ...(given.fault === undefined ? {} : { fault: given.fault }),
-    });
-    const reindex = connectReindex(stack.tx.address);
-    const stop = endLater(async () => {
-      reindex.close();
-      await stack.stop();
-    });
-    await stack.reaches(node.tip(), recording === 'evm');
-    return { ...stack, ...reindex, node, prefix, stop };
-  }
+  const start = ({ env, ...given }: RebuildableOptions = {}): Promise<Rebuildable> =>
+    startRebuildable('tx', { ...given, env: { REINDEX_KEEP_MS: '100', ...env } }, endLater);
 
   const fails = (call: Promise<unknown>, code: status, words: RegExp): Promise<void> =>
     assert.rejects(call, (error) => {

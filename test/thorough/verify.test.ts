@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { parseAccount, toBech32 } from '../../services/common/chain/address.js';
 import { UserError } from '../../services/common/errors.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import type { ReplayNode } from '../../tools/replay/node.js';
 import { verifyCommand } from '../../tools/verify/cli.js';
+import { blockStarters } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { readFacts, vmOf } from '../support/facts.js';
 import { isWhole } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
 import { endsAfterEach } from '../support/suite.js';
-import { expectViews } from '../support/views.js';
+import { createScreen, expectViews } from '../support/views.js';
 
 const options = { name: 'test.damage' };
 /** A row of a table, as it is stored. */
@@ -20,11 +21,7 @@ const uncached = { CACHE_MB: '0', BODY_CACHE_MB: '0' };
 describe('weft verify', () => {
   const endLater = endsAfterEach();
 
-  async function startNode(...args: Parameters<typeof startReplayNode>): Promise<ReplayNode> {
-    const node = await startReplayNode(...args);
-    endLater(() => node.close());
-    return node;
-  }
+  const { startNode } = blockStarters(endLater);
 
   async function start(node: ReplayNode, vm: string, env: Record<string, string> = {}): Promise<Stack> {
     const stack = await startStack(node, { vm, env: { ...uncached, ...env } });
@@ -38,12 +35,7 @@ describe('weft verify', () => {
     vm: string,
     ...args: string[]
   ): Promise<{ code: number; lines: string[] }> {
-    let printed = '';
-    const screen = {
-      write(text: string) {
-        printed += text;
-      },
-    };
+    const { screen, printed } = createScreen();
     const env = {
       RPC_URL: node.rpc_url,
       REST_URL: node.rest_url,
@@ -52,7 +44,7 @@ describe('weft verify', () => {
       NODE_TIMEOUT_MS: '1000',
     };
     const code = await verifyCommand(['--api', api, ...args], env, screen);
-    return { code, lines: printed.split('\n').slice(0, -1) };
+    return { code, lines: printed().split('\n').slice(0, -1) };
   }
 
   const names = ['evm', 'wasm-hostile', ...(isWhole ? (['move', 'wasm'] as const) : [])] as const;
