@@ -4,7 +4,7 @@ import { UserError } from '../../services/common/errors.js';
 import { BlockMaterial, type RawBlock } from '../../services/common/gen/indexer/block/v1/block.js';
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { blockStarters, eventually, type TestBlock } from '../support/block.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
+import { query, uniquePrefix } from '../support/database.js';
 import { readFacts, vmOf } from '../support/facts.js';
 import { chosen } from '../support/sample.js';
 import { endsAfterEach } from '../support/suite.js';
@@ -311,12 +311,9 @@ describe('block service', () => {
         raws.map((raw) => raw.height),
         heights,
       );
-      const database = await testDatabase();
       for (const table of ['blocks', 'materials', 'traces']) {
-        const rows = await database.rows<{ height: number }>(
+        const rows = await query<{ height: number }>(
           `SELECT height FROM ${prefix}_block.${table} ORDER BY height`,
-          {},
-          { name: 'test' },
         );
         assert.deepEqual(
           rows.map(({ height }) => height),

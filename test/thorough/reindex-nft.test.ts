@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { callRpc } from '../../services/common/rpc/client.js';
 import { eventually } from '../support/block.js';
-import { testDatabase } from '../support/database.js';
+import { execute, testDatabase } from '../support/database.js';
 import { holdAt } from '../support/gate.js';
 import { everyNftAnswer, everyNftPath } from '../support/nft-answers.js';
 import { nftContents, type RebuildableOptions, startRebuildable, tableContents } from '../support/reindex.js';
 import { isWhole } from '../support/sample.js';
 import { endsAfterEach } from '../support/suite.js';
-
-const options = { name: 'test.damage' };
 
 describe('rebuilding the tables of the nft service', () => {
   const endLater = endsAfterEach();
@@ -40,7 +38,7 @@ describe('rebuilding the tables of the nft service', () => {
         ['token_states', 'cityHash64(id_key) % 2 = 0'],
         ['births', '1'],
       ])
-        await database.command(`DELETE FROM ${name(1)}.${table} WHERE ${condition}`, {}, options);
+        await execute(`DELETE FROM ${name(1)}.${table} WHERE ${condition}`);
       assert.notDeepEqual(await everyNftAnswer(stack, paths).catch(() => undefined), answers);
       node.resetRequests();
       await rebuild();

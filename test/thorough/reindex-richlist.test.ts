@@ -3,15 +3,13 @@ import type { Change, Holder } from '../../services/common/gen/indexer/richlist/
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { verifyViews } from '../../tools/verify/views.js';
 import { eventually } from '../support/block.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
+import { execute, testDatabase, uniquePrefix } from '../support/database.js';
 import { holdAt } from '../support/gate.js';
 import { connectReindex, generationsOf } from '../support/reindex.js';
 import { type ModelBlock, modelBlocks, modelTokens } from '../support/richlist-model.js';
 import { startTestService, type TestService } from '../support/richlist-service.js';
 import { endsAfterEach } from '../support/suite.js';
 import { createScreen } from '../support/views.js';
-
-const options = { name: 'test.damage' };
 
 describe('rebuilding the tables of the richlist service', () => {
   const endLater = endsAfterEach();
@@ -93,7 +91,7 @@ describe('rebuilding the tables of the richlist service', () => {
       ['holder_counts', '1'],
       ['account_balances', 'cityHash64(account) % 3 = 0'],
     ])
-      await database.command(`DELETE FROM ${name}.${table} WHERE ${condition}`, {}, options);
+      await execute(`DELETE FROM ${name}.${table} WHERE ${condition}`);
     assert.notDeepEqual(await everything(running).catch(() => undefined), before);
     const [told, code] = await verified();
     assert.equal(code, 1);

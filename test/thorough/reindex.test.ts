@@ -4,7 +4,7 @@ import { RpcError } from '../../services/common/errors.js';
 import { Phase } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { eventually } from '../support/block.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
+import { execute, testDatabase, uniquePrefix } from '../support/database.js';
 import { holdAt } from '../support/gate.js';
 import {
   generationsOf,
@@ -15,8 +15,6 @@ import {
 } from '../support/reindex.js';
 import { isWhole } from '../support/sample.js';
 import { endsAfterEach } from '../support/suite.js';
-
-const options = { name: 'test.damage' };
 
 describe('rebuilding the tables of the tx service', () => {
   const endLater = endsAfterEach();
@@ -83,7 +81,7 @@ describe('rebuilding the tables of the tx service', () => {
       ['bodies', "kind = 'internal_tx' AND sequence > 10"],
       ['msg_set_txs', 'sequence < 50'],
     ])
-      await database.command(`DELETE FROM ${prefix}_tx.${table} WHERE ${condition}`, {}, options);
+      await execute(`DELETE FROM ${prefix}_tx.${table} WHERE ${condition}`);
     const path = '/indexer/tx/v1/txs?msgs=minievm.evm.v1.MsgCall';
     const damaged = await get<{ pagination: { total: string } }>(path);
     await rebuild();
