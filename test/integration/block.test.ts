@@ -165,14 +165,6 @@ describe('block service', () => {
     assert.deepEqual(behind, []);
   });
 
-  it('follows a node whose websocket is refused', async () => {
-    const node = await startNode({ recording: 'evm', tip: 20, faults: { websocket: 'refused' } });
-    const block = await start(node);
-    await block.reaches(20);
-    node.advance(5);
-    await block.reaches(25);
-  });
-
   it('uses the next URL while one is dead', async () => {
     const node = await startNode({ recording: 'evm' });
     const dead = 'http://127.0.0.1:9';
