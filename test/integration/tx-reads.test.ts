@@ -90,14 +90,17 @@ describe('reading the tables of the tx service', () => {
       atOnce: 1,
       writesToo: false,
     });
-    for (let round = 0; round < 6; round++) {
-      await store.writeBlocks(more(2));
-      await lookOf(database, headOf(tables), head)();
+    const expectEnd = async (): Promise<void> => {
       for (const some of [reader, other]) {
         const { bodies, pagination } = await listByAccount(some, 'tx', busy, false, page, {});
         assert.deepEqual(bodies.map(String), ofBusy().slice(0, 10));
         assert.equal(pagination.total, String(ofBusy().length));
       }
+    };
+    for (let round = 0; round < 6; round++) {
+      await store.writeBlocks(more(2));
+      await lookOf(database, headOf(tables), head)();
+      await expectEnd();
     }
     const before = head.revision;
     await store.unwind(8);
@@ -105,10 +108,7 @@ describe('reading the tables of the tx service', () => {
     await store.writeBlocks(more(5));
     await lookOf(database, headOf(tables), head)();
     assert.notEqual(head.revision, before, 'a rollback shows, although the height is higher again');
-    for (const some of [reader, other]) {
-      const { bodies } = await listByAccount(some, 'tx', busy, false, page, {});
-      assert.deepEqual(bodies.map(String), ofBusy().slice(0, 10));
-    }
+    await expectEnd();
   });
 
   it('does not show what is above the cursor, although it is in the tables', async () => {

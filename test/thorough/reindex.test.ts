@@ -30,6 +30,17 @@ describe('rebuilding the tables of the tx service', () => {
       return true;
     });
 
+  /** Resolves when a height is answered, neither less nor more. */
+  const isAt = (get: Rebuildable['get'], height: number): Promise<void> =>
+    eventually(
+      async () => (await get<{ height: number }>('/status')).height === height,
+      `block ${height} to be the last`,
+    );
+
+  const watchToTheEnd = async (client: Rebuildable['client']): Promise<void> => {
+    for await (const _ of streamRpc(client.watchReindex.bind(client), {}));
+  };
+
   /** Resolves when only these generations have tables. */
   const onlyLeft = async (prefix: string, ...names: string[]): Promise<void> => {
     const database = await testDatabase();
@@ -63,10 +74,7 @@ describe('rebuilding the tables of the tx service', () => {
       assert.deepEqual(await get(path), second, 'a key from before leads to the same page');
       await onlyLeft(prefix, '_g2');
       node.advance(3);
-      await eventually(
-        async () => (await get<{ height: number }>('/status')).height === node.tip(),
-        'new blocks',
-      );
+      await isAt(get, node.tip());
     });
   }
 
@@ -144,10 +152,7 @@ describe('rebuilding the tables of the tx service', () => {
       node.fork(60, { tip: 130 });
       if (where === 'reindex swap') setTimeout(hold.open, 500);
       else {
-        await eventually(
-          async () => (await get<{ height: number }>('/status')).height === 130,
-          'the new chain',
-        );
+        await isAt(get, 130);
         hold.open();
       }
       await rebuilding;
@@ -168,11 +173,7 @@ describe('rebuilding the tables of the tx service', () => {
     const hold = holdAt('reindex prepared');
     const { client, rebuild, prefix, node } = await start({ tip: 60, fault: hold.fault });
     endLater(hold.open);
-    const watch = async (): Promise<void> => {
-      for await (const _ of streamRpc(client.watchReindex.bind(client), {})) {
-        // until it ends
-      }
-    };
+    const watch = () => watchToTheEnd(client);
     await fails(watch(), status.NOT_FOUND, /not being rebuilt/);
     await fails(callRpc(client.cancelReindex.bind(client), {}), status.NOT_FOUND, /not being rebuilt/);
 
@@ -205,12 +206,7 @@ describe('rebuilding the tables of the tx service', () => {
     await onlyLeft(prefix, '', '_g2');
     leaving.abort();
     await left;
-    const told = (async () => {
-      for await (const _ of streamRpc(first.client.watchReindex.bind(first.client), {})) {
-        // until it ends
-      }
-    })();
-    const ended = fails(told, status.UNAVAILABLE, /goes on with its next start/);
+    const ended = fails(watchToTheEnd(first.client), status.UNAVAILABLE, /goes on with its next start/);
     await new Promise((resolve) => setTimeout(resolve, 100));
     const stopping = first.stop();
     hold.open();
@@ -230,11 +226,7 @@ describe('rebuilding the tables of the tx service', () => {
     await rebuild();
     await onlyLeft(prefix, '_g2');
     node.advance(2);
-    for (const each of [get, serving.get])
-      await eventually(
-        async () => (await each<{ height: number }>('/status')).height === 82,
-        'new blocks from the new tables',
-      );
+    for (const each of [get, serving.get]) await isAt(each, 82);
     assert.deepEqual(await serving.get('/indexer/tx/v1/txs'), await get('/indexer/tx/v1/txs'));
   });
 });
