@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { checkWalk } from '../support/lists.js';
-import { type CollectionTruth, readNftTruth, type TokenTruth } from '../support/nft-facts.js';
+import {
+  type CollectionTruth,
+  readNftTruth,
+  type ShownToken,
+  type TokenPage,
+  type TokenTruth,
+} from '../support/nft-facts.js';
 import { recordedStack } from '../support/recorded-stack.js';
 import { chosen, sampled } from '../support/sample.js';
 import { startBefore } from '../support/suite.js';
@@ -21,18 +27,6 @@ interface Collection {
   readonly timestamp: string;
 }
 
-interface Token {
-  readonly collection_addr: string;
-  readonly collection_name: string;
-  readonly collection_origin_name: string;
-  readonly object_addr: string;
-  readonly owner: string;
-  readonly nft: { readonly token_id: string; readonly uri: string };
-  readonly height: number;
-  readonly timestamp: string;
-}
-
-type TokenList = ListAnswer & { readonly tokens: readonly Token[] };
 type TxList = ListAnswer & { readonly txs: readonly { readonly txhash: string; readonly height: string }[] };
 
 /** As the API asks: numbers by value and before other ids, those by code point. */
@@ -92,7 +86,7 @@ for (const name of chosen('evm')) {
 
     /** The same of tokens, by id and by height. */
     const expectTokens = async (path: string, all: readonly TokenTruth[], limit: number): Promise<void> => {
-      const list = { member: 'tokens', shown: untimed<Token> };
+      const list = { member: 'tokens', shown: untimed<ShownToken> };
       const byHeightPath = `${path}${path.includes('?') ? '&' : '?'}order_by=height`;
       const [ids, heights] = [[...all].sort(byId), [...all].sort(byHeight)];
       await checkWalks(stack, { ...list, path, items: ids.map(shownToken) }, limit);
@@ -189,7 +183,7 @@ for (const name of chosen('evm')) {
       )) {
         const once = encodeURIComponent(token.token_id);
         for (const id of [once, encodeURIComponent(once)]) {
-          const inCollection = await stack.get<TokenList>(
+          const inCollection = await stack.get<TokenPage>(
             `${nft}/tokens/by_collection/${token.addr}?token_id=${id}`,
           );
           assert.deepEqual(inCollection.tokens.map(untimed), [shownToken(token)]);
@@ -199,9 +193,9 @@ for (const name of chosen('evm')) {
           const mine = tokens.filter(
             ({ owner, token_id }) => owner === token.owner && token_id === token.token_id,
           );
-          const ofAccount = await stack.get<TokenList>(`${path}&pagination.reverse=false`);
+          const ofAccount = await stack.get<TokenPage>(`${path}&pagination.reverse=false`);
           assert.deepEqual(ofAccount.tokens.map(untimed), mine.sort(byId).map(shownToken));
-          const both = await stack.get<TokenList>(`${path}&collection_addr=${token.addr}`);
+          const both = await stack.get<TokenPage>(`${path}&collection_addr=${token.addr}`);
           assert.deepEqual(both.tokens.map(untimed), [shownToken(token)]);
         }
       }
@@ -225,7 +219,7 @@ for (const name of chosen('evm')) {
       }
       for (const { addr, token_id } of burnt) {
         const id = encodeURIComponent(token_id);
-        const { tokens: left } = await stack.get<TokenList>(
+        const { tokens: left } = await stack.get<TokenPage>(
           `${nft}/tokens/by_collection/${addr}?token_id=${id}`,
         );
         assert.deepEqual(left, []);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { scoreInterface } from '../../services/scoring-operator/contract/abi.js';
 import { type ScoringDevnet, startScoringDevnet } from '../support/attack/scoring-devnet.js';
+import { query } from '../support/database.js';
 
 describe('a JSON-RPC URL that lies to the scoring operator', () => {
   let net: ScoringDevnet | undefined;
@@ -31,10 +32,8 @@ describe('a JSON-RPC URL that lies to the scoring operator', () => {
       assert.equal(lies, 1);
       assert.deepEqual(await net.finalizations(), [5n]);
       const head = BigInt(String(await net.anvil.call('eth_blockNumber')));
-      const rows = await net.database.rows<{ height: string }>(
+      const rows = await query<{ height: string }>(
         `SELECT toString(height) AS height FROM ${net.tables}.txs FINAL`,
-        {},
-        { name: 'test.heights' },
       );
       for (const row of rows)
         assert.ok(BigInt(row.height) > 1n && BigInt(row.height) <= head, `block ${row.height}, at ${head}`);

@@ -10,13 +10,12 @@ import { askHealth } from '../../services/common/rpc/ask-health.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
+import { execute, query, uniquePrefix } from '../support/database.js';
 import { startStack } from '../support/stack.js';
 
 describe('a writer whose tables cannot be written', () => {
   it('is not ready and ends when parts of its tables are damaged, as a merge on a full disk leaves them', async () => {
     const node = await startReplayNode({ recording: 'evm', tip: 60 });
-    const database = await testDatabase();
     const prefix = uniquePrefix();
     const fatal: string[] = [];
     const stack = await startStack(node, {
@@ -26,15 +25,13 @@ describe('a writer whose tables cannot be written', () => {
     try {
       await stack.reaches(60);
       await stack.knowsNfts(60);
-      const parts = await database.rows<{ path: string }>(
+      const parts = await query<{ path: string }>(
         `SELECT path FROM system.parts WHERE database = '${prefix}_nft' AND active`,
-        {},
-        { name: 'test' },
       );
       assert.ok(parts.length > 0);
       for (const { path } of parts)
         for (const file of readdirSync(path)) if (/mrk/.test(file)) truncateSync(join(path, file));
-      await database.command('SYSTEM DROP MARK CACHE', {}, { name: 'test' });
+      await execute('SYSTEM DROP MARK CACHE');
       const isReady = () => stack.nftService.readiness().ready;
       await eventually(
         () => {
@@ -54,7 +51,7 @@ describe('a writer whose tables cannot be written', () => {
     } finally {
       await stack.stop();
       await node.close();
-      await database.command(`DROP DATABASE ${prefix}_nft`, {}, { name: 'test' });
+      await execute(`DROP DATABASE ${prefix}_nft`);
     }
   });
 

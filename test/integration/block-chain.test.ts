@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { UserError } from '../../services/common/errors.js';
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { type HostileNode, startHostileNode } from '../support/attack/hostile-node.js';
-import { eventually, startTestBlock, type TestBlock } from '../support/block.js';
+import { blockStarters, eventually, type TestBlock } from '../support/block.js';
 import { uniquePrefix } from '../support/database.js';
 import { endsAfterEach } from '../support/suite.js';
 
@@ -19,15 +18,7 @@ async function freePort(): Promise<number> {
 
 describe('the block service and its chain', () => {
   const endLater = endsAfterEach();
-  const startNode = async (...args: Parameters<typeof startReplayNode>): Promise<ReplayNode> => {
-    const node = await startReplayNode(...args);
-    endLater(() => node.close());
-    return node;
-  };
-  const start = async (...args: Parameters<typeof startTestBlock>): Promise<TestBlock> => {
-    const block = await startTestBlock(...args);
-    return { ...block, stop: endLater(() => block.stop()) };
-  };
+  const { startNode, start } = blockStarters(endLater);
   const startHostile = async (...args: Parameters<typeof startHostileNode>): Promise<HostileNode> => {
     const hostile = await startHostileNode(...args);
     endLater(hostile.close);

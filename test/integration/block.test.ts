@@ -3,9 +3,8 @@ import { gunzipSync } from 'node:zlib';
 import { UserError } from '../../services/common/errors.js';
 import { BlockMaterial, type RawBlock } from '../../services/common/gen/indexer/block/v1/block.js';
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
-import { eventually, startTestBlock, type TestBlock } from '../support/block.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
+import { blockStarters, eventually, type TestBlock } from '../support/block.js';
+import { query, uniquePrefix } from '../support/database.js';
 import { readFacts, vmOf } from '../support/facts.js';
 import { chosen } from '../support/sample.js';
 import { endsAfterEach } from '../support/suite.js';
@@ -35,15 +34,7 @@ const page = { key: '', offset: 0, limit: 1000, count_total: true, reverse: fals
 
 describe('block service', () => {
   const endLater = endsAfterEach();
-  const startNode = async (...args: Parameters<typeof startReplayNode>): Promise<ReplayNode> => {
-    const node = await startReplayNode(...args);
-    endLater(() => node.close());
-    return node;
-  };
-  const start = async (...args: Parameters<typeof startTestBlock>): Promise<TestBlock> => {
-    const block = await startTestBlock(...args);
-    return { ...block, stop: endLater(() => block.stop()) };
-  };
+  const { startNode, start } = blockStarters(endLater);
 
   for (const name of chosen('evm', 'wasm-hostile')) {
     it(`indexes every block of the ${name} recording and streams its material`, async () => {
@@ -172,14 +163,6 @@ describe('block service', () => {
       ({ labels }) => labels.reason === 'behind',
     );
     assert.deepEqual(behind, []);
-  });
-
-  it('follows a node whose websocket is refused', async () => {
-    const node = await startNode({ recording: 'evm', tip: 20, faults: { websocket: 'refused' } });
-    const block = await start(node);
-    await block.reaches(20);
-    node.advance(5);
-    await block.reaches(25);
   });
 
   it('uses the next URL while one is dead', async () => {
@@ -320,12 +303,9 @@ describe('block service', () => {
         raws.map((raw) => raw.height),
         heights,
       );
-      const database = await testDatabase();
       for (const table of ['blocks', 'materials', 'traces']) {
-        const rows = await database.rows<{ height: number }>(
+        const rows = await query<{ height: number }>(
           `SELECT height FROM ${prefix}_block.${table} ORDER BY height`,
-          {},
-          { name: 'test' },
         );
         assert.deepEqual(
           rows.map(({ height }) => height),

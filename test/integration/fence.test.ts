@@ -11,7 +11,7 @@ import {
 import { prepareWriters, readEpoch, readWriters } from '../../services/common/writer/writers.js';
 import { eventually } from '../support/block.js';
 import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
+import { execute, query, testDatabase, uniquePrefix } from '../support/database.js';
 import { createGate } from '../support/gate.js';
 
 const lease_ms = 1_000;
@@ -38,10 +38,8 @@ describe('the fence of writers', () => {
     name = `${uniquePrefix()}_fenced`;
     table = `${name}.facts`;
     await prepareWriters(embedded, { database: name, cluster: '' }, 'apply');
-    await embedded.command(
+    await execute(
       `CREATE TABLE ${table} (height UInt64, text String, epoch UInt64) ENGINE = MergeTree ORDER BY height`,
-      {},
-      options,
     );
   });
 
@@ -96,11 +94,7 @@ describe('the fence of writers', () => {
   }
 
   const rows = () =>
-    embedded.rows<{ height: number; epoch: number }>(
-      `SELECT height, epoch FROM ${table} ORDER BY height, epoch`,
-      {},
-      options,
-    );
+    query<{ height: number; epoch: number }>(`SELECT height, epoch FROM ${table} ORDER BY height, epoch`);
 
   const heights = async (): Promise<number[]> => (await rows()).map(({ height }) => height);
 
@@ -143,11 +137,7 @@ describe('the fence of writers', () => {
 
   /** Refuses the signs of life of the first writer from here on, as if it had no processor: what it writes is not refused. */
   const silenceFirst = (): Promise<void> =>
-    embedded.command(
-      `ALTER TABLE ${name}.writers ADD CONSTRAINT silent CHECK epoch != 1 OR is_released`,
-      {},
-      options,
-    );
+    execute(`ALTER TABLE ${name}.writers ADD CONSTRAINT silent CHECK epoch != 1 OR is_released`);
 
   /**
    * A writer that gives no sign of life any more, as one that is frozen; and one that has taken over from it.
@@ -455,10 +445,10 @@ describe('the fence of writers', () => {
 
   it('waits out a database that does not answer', async () => {
     const { fence } = writer();
-    await embedded.command(`RENAME TABLE ${name}.writers TO ${name}.away`, {}, options);
+    await execute(`RENAME TABLE ${name}.writers TO ${name}.away`);
     const acquired = fence.acquire(never);
     await eventually(() => /could not be settled/.test(fence.notReadyReason), 'the reason');
-    await embedded.command(`RENAME TABLE ${name}.away TO ${name}.writers`, {}, options);
+    await execute(`RENAME TABLE ${name}.away TO ${name}.writers`);
     assert.equal(await acquired, true);
     await fence.release();
   });

@@ -10,7 +10,7 @@ import { answer } from '../../services/nft/enrich/outcome.js';
 import { createRangePlanner } from '../../services/nft/enrich/ranges.js';
 import type { DetailSource } from '../../services/nft/enrich/source.js';
 import { defaultTextLimits } from '../../services/nft/text-limits.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
+import { query, testDatabase, uniquePrefix } from '../support/database.js';
 import { migrateNft, nftBlock, openNft } from '../support/nft-tables.js';
 
 const collection = 'c'.repeat(40);
@@ -91,16 +91,12 @@ describe('details of NFTs that end the process which asks for them', () => {
     assert.deepEqual(lives[1]?.asked.at(-1), ['7']);
     assert.deepEqual(lives[2]?.asked, [['7']]);
     const { index } = await openNft(database, prefix, { vm: 'evm' });
-    const uris = await database.rows<{ id_key: string; uri: string }>(
+    const uris = await query<{ id_key: string; uri: string }>(
       `SELECT DISTINCT id_key, uri FROM ${index.tables.of('token_uris')}`,
-      {},
-      { name: 'test' },
     );
     assert.equal(uris.length, tokens - 1);
-    const jobs = await database.rows<{ first_key: string; state: string; error: string }>(
+    const jobs = await query<{ first_key: string; state: string; error: string }>(
       `SELECT first_key, state, error FROM ${index.tables.of('jobs')} FINAL WHERE state != 'done'`,
-      {},
-      { name: 'test' },
     );
     assert.deepEqual(jobs, [
       { first_key: '0017', state: 'failed', error: 'the process has ended while it was asked for' },
@@ -112,10 +108,8 @@ describe('details of NFTs that end the process which asks for them', () => {
     await migrateNft(database, prefix);
     const { problems } = await live(database, prefix, (token_id) => `${token_id}${'🎨'.repeat(10_000)}`);
     const { index } = await openNft(database, prefix, { vm: 'evm' });
-    const [longest] = await database.rows<{ uri: number; name: number; valid: number }>(
+    const [longest] = await query<{ uri: number; name: number; valid: number }>(
       `SELECT (SELECT max(length(uri)) FROM ${index.tables.of('token_uris')}) AS uri, (SELECT max(length(name)) FROM ${index.tables.of('collection_names')}) AS name, (SELECT min(isValidUTF8(uri)) FROM ${index.tables.of('token_uris')}) AS valid`,
-      {},
-      { name: 'test' },
     );
     // One and two digits, then characters of four bytes.
     assert.deepEqual(longest, { uri: 16_382, name: 1024, valid: 1 });

@@ -15,6 +15,7 @@ import { endOf } from '../../services/nft/store/place.js';
 import type { Birth, Origin } from '../../services/nft/store/types.js';
 import { defaultTextLimits } from '../../services/nft/text-limits.js';
 import { tokenKey } from '../../services/nft/token-key.js';
+import { query } from '../support/database.js';
 import { newNft, nftBlock } from '../support/nft-tables.js';
 import { randomFrom } from '../support/random.js';
 
@@ -89,13 +90,7 @@ async function openWorld() {
       return new Set([...found.values()].map((token) => token.uri));
     },
     rows: async (): Promise<number> =>
-      (
-        await database.rows<{ n: number }>(
-          `SELECT count() AS n FROM ${tables.of('token_uris')}`,
-          {},
-          { name: 'test' },
-        )
-      )[0]?.n ?? 0,
+      (await query<{ n: number }>(`SELECT count() AS n FROM ${tables.of('token_uris')}`))[0]?.n ?? 0,
   };
 }
 

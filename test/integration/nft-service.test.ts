@@ -3,21 +3,13 @@ import type { TokenChange } from '../../services/common/gen/indexer/nft/v1/nft.j
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
-import { readNftTruth } from '../support/nft-facts.js';
+import { readNftTruth, type TokenPage } from '../support/nft-facts.js';
 import { type Stack, type StackOptions, startStack } from '../support/stack.js';
 import { endsAfterEach } from '../support/suite.js';
 
 const nft = '/indexer/nft/v1';
 const art = '0xcf7ed3acca5a467e9e704c703e8d87f634fb0fc9';
 
-interface TokenPage {
-  readonly tokens: readonly {
-    readonly nft: { readonly token_id: string; readonly uri: string };
-    readonly owner: string;
-    readonly height: number;
-  }[];
-  readonly pagination: { readonly total: string };
-}
 interface CollectionPage {
   readonly collections: readonly {
     readonly object_addr: string;

@@ -2,23 +2,13 @@ import assert from 'node:assert/strict';
 import { planOf } from '../../tools/replay/generate/plan.js';
 import { describeGenerated, generateChain } from '../../tools/replay/generate.js';
 import { startReplayNode } from '../../tools/replay/node.js';
-import { readNftTruth } from '../support/nft-facts.js';
+import { readNftTruth, type TokenPage } from '../support/nft-facts.js';
 import { sampled } from '../support/sample.js';
 import { startStack } from '../support/stack.js';
 import { endsAfterEach, followBefore } from '../support/suite.js';
 import { walkForward } from '../support/walk.js';
 
 const nft = '/indexer/nft/v1';
-
-interface TokenPage {
-  readonly tokens: readonly {
-    readonly collection_addr: string;
-    readonly nft: { readonly token_id: string; readonly uri: string };
-    readonly owner: string;
-    readonly height: number;
-  }[];
-  readonly pagination: { readonly next_key: string; readonly previous_key: string; readonly total: string };
-}
 
 describe('an index of NFTs that begins late', () => {
   const endLater = endsAfterEach();

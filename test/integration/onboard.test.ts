@@ -140,17 +140,7 @@ describe('weft onboard', () => {
   it('walks from nothing to registered', async () => {
     const env = everything();
     const first = (await walk(env, '--json')).steps;
-    assert.deepEqual(states(first), [
-      'done',
-      'done',
-      'done',
-      'done',
-      'missing',
-      'missing',
-      'missing',
-      'missing',
-      'missing',
-    ]);
+    assert.deepEqual(states(first), [...Array(4).fill('done'), ...Array(5).fill('missing')]);
     assert.match(
       first['current stage of the program']?.facts.join() ?? '',
       /stage 12, 2023-11-14T22:13:20Z to .*13 hours are left/,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Call, Database, Params } from '../../services/common/clickhouse/database.js';
 import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import { listHolders } from '../../services/richlist/read/holders.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
+import { execute, testDatabase, uniquePrefix } from '../support/database.js';
 import { openTestRichlist, seedOf } from '../support/richlist-tables.js';
 
 const token = 'c'.repeat(40);
@@ -21,7 +21,7 @@ describe('a rich list whose largest holders have all left', () => {
     });
     await store.recover();
     // Parts are not merged meanwhile, so that every row of the past is still there.
-    await database.command(`SYSTEM STOP MERGES ${prefix}_richlist.holders`, {}, { name: 'test.stop' });
+    await execute(`SYSTEM STOP MERGES ${prefix}_richlist.holders`);
     const block = (height: number, deltas: [string, bigint][]): DecodedBlock => ({
       ...{ height, hash: `H${height}`, parent_hash: `H${height - 1}` },
       ...{ deltas: new Map([[token, new Map(deltas)]]), created: new Set(), problems: [] },

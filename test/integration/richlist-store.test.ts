@@ -6,7 +6,7 @@ import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import type { Deltas } from '../../services/richlist/decode/transfers.js';
 import { findToken } from '../../services/richlist/read/denoms.js';
 import { listHolders } from '../../services/richlist/read/holders.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
+import { execute, query, testDatabase, uniquePrefix } from '../support/database.js';
 import { openTestRichlist, type TestRichlist } from '../support/richlist-tables.js';
 import { differencesOf } from '../support/views.js';
 
@@ -133,10 +133,8 @@ describe('the tables of the rich list', () => {
           ),
         ]);
       assert.deepEqual(await totals(list, early), ['3', 3]);
-      const [row] = await real.rows<{ deleted: number }>(
+      const [row] = await query<{ deleted: number }>(
         `SELECT countIf(v.is_deleted = 1) AS deleted FROM ${list.index.tables.of('holder_list')} AS v`,
-        {},
-        { name: 'test.deleted' },
       );
       return row?.deleted ?? -1;
     };
@@ -156,7 +154,7 @@ describe('the tables of the rich list', () => {
     await store.recover();
     await store.writeBlocks([block(1, []), block(2, [[early, 1]])]);
     for (const table of ['head', 'account_balances', 'holder_list', 'holder_counts'] as const)
-      await database.command(`TRUNCATE TABLE ${index.tables.of(table)}`, {}, { name: 'test.views' });
+      await execute(`TRUNCATE TABLE ${index.tables.of(table)}`);
     // Until it is done nobody shows what is not there yet.
     const waiting = await openTestRichlist(database, prefix);
     assert.equal(waiting.index.head.position.height, 2);
@@ -165,11 +163,7 @@ describe('the tables of the rich list', () => {
     await assert.rejects(store.recover(), /killed/);
     isKilled = false;
     // Who serves with the version before says that it cannot answer.
-    const [rollback] = await database.rows<{ n: number }>(
-      `SELECT max(number) AS n FROM ${index.tables.of('cuts')}`,
-      {},
-      { name: 'test.views' },
-    );
+    const [rollback] = await query<{ n: number }>(`SELECT max(number) AS n FROM ${index.tables.of('cuts')}`);
     assert.equal((rollback?.n ?? 0) % 2, 1);
     await store.recover();
     assert.deepEqual(told, [

@@ -219,8 +219,11 @@ describe('scores of the recorded rollup', function () {
       exclude: [txs[0]?.signers[0]],
     });
     const window = {
-      ...{ stage: 3n, start_time: seconds(20), end_time: seconds(150) },
-      ...{ from_height: 21, to_height: 149 },
+      stage: 3n,
+      start_time: seconds(20),
+      end_time: seconds(150),
+      from_height: 21,
+      to_height: 149,
     };
     const lists = [];
     for (let time = 0; time < 2; time++)
@@ -234,8 +237,11 @@ describe('scores of the recorded rollup', function () {
   it('hold what the node itself said that accounts hold', async () => {
     const gas = policyOf([{ kind: 'holdings', name: 'gas_held', denom: 'GAS', at: 'end' }]);
     const window = {
-      ...{ stage: 1n, start_time: seconds(1) - 1, end_time: seconds(157) + 1 },
-      ...{ from_height: 1, to_height: 157 },
+      stage: 1n,
+      start_time: seconds(1) - 1,
+      end_time: seconds(157) + 1,
+      from_height: 1,
+      to_height: 157,
     };
     const measured = await gatherFacts(gas, window, services.clients, options);
     const file = join(packageRoot, 'tools/replay/recordings/evm/exchanges.jsonl.gz');

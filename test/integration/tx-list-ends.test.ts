@@ -9,7 +9,7 @@ import {
   readListEnds,
 } from '../../services/tx/store/list-ends.js';
 import { accountLists, type Kind, type Tables } from '../../services/tx/store/tables.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
+import { execute, testDatabase, uniquePrefix } from '../support/database.js';
 import {
   accounts,
   busy,
@@ -20,8 +20,6 @@ import {
   traceOf,
 } from '../support/tx-model.js';
 import { migrateTx, openTx } from '../support/tx-tables.js';
-
-const options = { name: 'test' };
 
 /** The end of every list of a model's blocks. */
 function endsOf(blocks: readonly ModelBlock[], internal_height: number): Map<ListKey, ListEnd> {
@@ -70,7 +68,7 @@ describe('the ends of account lists, by their items', () => {
 
   it('are those of any height, from the view or counted, whatever has been merged', async () => {
     for (const isMerged of [false, true]) {
-      if (isMerged) await database.command(`OPTIMIZE TABLE ${tables.of('list_ends')} FINAL`, {}, options);
+      if (isMerged) await execute(`OPTIMIZE TABLE ${tables.of('list_ends')} FINAL`);
       for (const height of [top, top - 1, middle, 1]) {
         const { last } = await readPosition(database, tables, height);
         const right = only(endsOf(blocks.slice(0, height), height));

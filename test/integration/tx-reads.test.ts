@@ -8,7 +8,7 @@ import { createHead } from '../../services/tx/store/cursor.js';
 import { headOf, tablesOf } from '../../services/tx/store/tables.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { busy, listsOf, type ModelBlock, randomChain } from '../support/tx-model.js';
-import { migrateTx, openTx } from '../support/tx-tables.js';
+import { migrateTx, openTx, type TxTables, type TxTablesOptions } from '../support/tx-tables.js';
 
 const page = { key: '', offset: 0, limit: 10, count_total: true, reverse: true };
 
@@ -39,6 +39,12 @@ describe('reading the tables of the tx service', () => {
     for (let made = 0; made < count; made++) blocks.push(chain.next(blocks.at(-1)));
     return blocks.slice(-count);
   };
+  /** Opens the tables, as a process that starts does. */
+  const open = async (options: TxTablesOptions = {}, database?: Database): Promise<TxTables> => {
+    const tables = openTx(database ?? (await testDatabase()), prefix, options);
+    await tables.store.recover();
+    return tables;
+  };
   beforeEach(async () => {
     prefix = uniquePrefix();
     blocks = [];
@@ -52,11 +58,9 @@ describe('reading the tables of the tx service', () => {
 
   it('asks once for what many ask at the same time, and not again for what it remembers', async () => {
     const { database, names } = counted(await testDatabase());
-    const { store, reader } = openTx(database, prefix);
-    await store.recover();
+    const { store, reader } = await open({}, database);
     await store.writeBlocks(more(20));
-    const cold = openTx(database, prefix);
-    await cold.store.recover();
+    const cold = await open({}, database);
     const { txs } = listsOf(blocks, 0);
     names.length = 0;
     const found = await Promise.all(txs.map(({ hash }) => getByHash(cold.reader, 'tx', hash, {})));
@@ -75,8 +79,7 @@ describe('reading the tables of the tx service', () => {
 
   it('shows the new end of a list as soon as it is written, here and in other processes', async () => {
     const database = await testDatabase();
-    const { store, reader } = openTx(database, prefix);
-    await store.recover();
+    const { store, reader } = await open();
     const head = createHead();
     const tables = tablesOf({ database: `${prefix}_tx`, cluster: '' });
     const other = createReader({
@@ -87,14 +90,17 @@ describe('reading the tables of the tx service', () => {
       atOnce: 1,
       writesToo: false,
     });
-    for (let round = 0; round < 6; round++) {
-      await store.writeBlocks(more(2));
-      await lookOf(database, headOf(tables), head)();
+    const expectEnd = async (): Promise<void> => {
       for (const some of [reader, other]) {
         const { bodies, pagination } = await listByAccount(some, 'tx', busy, false, page, {});
         assert.deepEqual(bodies.map(String), ofBusy().slice(0, 10));
         assert.equal(pagination.total, String(ofBusy().length));
       }
+    };
+    for (let round = 0; round < 6; round++) {
+      await store.writeBlocks(more(2));
+      await lookOf(database, headOf(tables), head)();
+      await expectEnd();
     }
     const before = head.revision;
     await store.unwind(8);
@@ -102,20 +108,15 @@ describe('reading the tables of the tx service', () => {
     await store.writeBlocks(more(5));
     await lookOf(database, headOf(tables), head)();
     assert.notEqual(head.revision, before, 'a rollback shows, although the height is higher again');
-    for (const some of [reader, other]) {
-      const { bodies } = await listByAccount(some, 'tx', busy, false, page, {});
-      assert.deepEqual(bodies.map(String), ofBusy().slice(0, 10));
-    }
+    await expectEnd();
   });
 
   it('does not show what is above the cursor, although it is in the tables', async () => {
-    const database = await testDatabase();
-    const { store, reader } = openTx(database, prefix, {
+    const { store, reader } = await open({
       fault: (point) => {
         if (point === 'write blocks' && blocks.length > 6) throw new Error('stopped');
       },
     });
-    await store.recover();
     await store.writeBlocks(more(6));
     const seen = ofBusy();
     const txs = listsOf(blocks, 0).txs.length;
@@ -140,11 +141,9 @@ describe('reading the tables of the tx service', () => {
   });
 
   it('gives up when the caller no longer waits', async () => {
-    const { store } = openTx(await testDatabase(), prefix);
-    await store.recover();
+    const { store } = await open();
     await store.writeBlocks(more(5));
-    const cold = openTx(await testDatabase(), prefix, { cacheBytes: 0 });
-    await cold.store.recover();
+    const cold = await open({ cacheBytes: 0 });
     await assert.rejects(listAll(cold.reader, 'tx', page, { deadline: Date.now() - 1 }), QueryTimeout);
     const { bodies } = await listAll(cold.reader, 'tx', page, { deadline: Date.now() + 5_000 });
     assert.equal(bodies.length, Math.min(10, listsOf(blocks, 0).txs.length));
@@ -152,15 +151,13 @@ describe('reading the tables of the tx service', () => {
   });
 
   it('finds the newest of two txs with the same bytes', async () => {
-    const { store, reader } = openTx(await testDatabase(), prefix);
-    await store.recover();
+    const { store, reader } = await open();
     const [first, second] = more(2) as [ModelBlock, ModelBlock];
     const tx = (body: string) => ({ hash: 'f'.repeat(64), body, msgs: [], accounts: new Map(), stores: [] });
     await store.writeBlocks([{ ...first, txs: [tx('{"code":5}')] }]);
     assert.equal(String((await getByHash(reader, 'tx', 'f'.repeat(64), {}))?.body), '{"code":5}');
     await store.writeBlocks([{ ...second, txs: [tx('{"code":0}')] }]);
-    const cold = openTx(await testDatabase(), prefix);
-    await cold.store.recover();
+    const cold = await open();
     for (const some of [reader, cold.reader])
       assert.equal(String((await getByHash(some, 'tx', 'f'.repeat(64), {}))?.body), '{"code":0}');
   });

@@ -6,8 +6,9 @@ import { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/b
 import { createLog } from '../../services/common/log.js';
 import { createMetrics, type Metrics } from '../../services/common/metrics.js';
 import { connectRpc } from '../../services/common/rpc/client.js';
-import type { ReplayNode } from '../../tools/replay/node.js';
+import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { testDatabase, uniquePrefix } from './database.js';
+import type { endsAfterEach } from './suite.js';
 
 /** A block service under test, with a client of it. */
 export interface TestBlock {
@@ -75,3 +76,16 @@ export async function eventually(
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
+
+/** Starts nodes and block services for the tests of a suite. @param endLater keeps how they end */
+export const blockStarters = (endLater: ReturnType<typeof endsAfterEach>) => ({
+  async startNode(...args: Parameters<typeof startReplayNode>): Promise<ReplayNode> {
+    const node = await startReplayNode(...args);
+    endLater(() => node.close());
+    return node;
+  },
+  async start(...args: Parameters<typeof startTestBlock>): Promise<TestBlock> {
+    const block = await startTestBlock(...args);
+    return { ...block, stop: endLater(() => block.stop()) };
+  },
+});

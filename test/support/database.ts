@@ -20,3 +20,11 @@ export function testDatabase(): Promise<Database> {
 
 /** A prefix for databases that nobody else has. */
 export const uniquePrefix = (): string => `t${randomBytes(6).toString('hex')}`;
+
+/** Rows of the engine that tests share. */
+export const query = async <Row>(sql: string): Promise<Row[]> =>
+  (await testDatabase()).rows<Row>(sql, {}, { name: 'test' });
+
+/** Runs a statement in it. */
+export const execute = async (sql: string): Promise<void> =>
+  (await testDatabase()).command(sql, {}, { name: 'test' });

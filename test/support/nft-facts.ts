@@ -1,5 +1,6 @@
 import { parseAccount, toBech32 } from '../../services/common/chain/address.js';
 import { type Facts, type RecordingName, readFacts, vmOf } from './facts.js';
+import type { ListAnswer } from './walk.js';
 
 /** A collection as the API must show it at the end of a recording. */
 export interface CollectionTruth {
@@ -10,6 +11,23 @@ export interface CollectionTruth {
   readonly creator: string;
   readonly height: number;
   readonly length: number;
+}
+
+/** A token as the API shows it. */
+export interface ShownToken {
+  readonly collection_addr: string;
+  readonly collection_name: string;
+  readonly collection_origin_name: string;
+  readonly object_addr: string;
+  readonly owner: string;
+  readonly nft: { readonly token_id: string; readonly uri: string };
+  readonly height: number;
+  readonly timestamp: string;
+}
+
+/** A page of them. */
+export interface TokenPage extends ListAnswer {
+  readonly tokens: readonly ShownToken[];
 }
 
 /** A token as the API must show it at the end of a recording. */

@@ -2,7 +2,7 @@ import { parseAccount } from '../../services/common/chain/address.js';
 import { compareBytes, tokenKey } from '../../services/nft/token-key.js';
 import type { Answer, Page } from './incumbent.js';
 import { isProblem } from './incumbent-reasons.js';
-import type { CollectionTruth, NftTruth, TokenTruth } from './nft-facts.js';
+import type { CollectionTruth, NftTruth, ShownToken, TokenTruth } from './nft-facts.js';
 
 /** An answer of both about NFTs. */
 export interface NftAsked {
@@ -13,16 +13,6 @@ export interface NftAsked {
   readonly truth: NftTruth;
   /** Header times by height. */
   readonly times: ReadonlyMap<number, string>;
-}
-
-interface Token {
-  readonly collection_addr: string;
-  readonly object_addr: string;
-  readonly collection_name: string;
-  readonly owner: string;
-  readonly nft: { readonly token_id: string; readonly uri: string };
-  readonly height: number;
-  readonly timestamp: string;
 }
 
 /** An address with its leading zeros, which the incumbent drops. */
@@ -36,7 +26,7 @@ function identityOf(item: unknown): string {
     nft,
     collection_addr = '',
     object_addr = '',
-  } = item as Partial<Token> & { txhash?: string };
+  } = item as Partial<ShownToken> & { txhash?: string };
   if (txhash !== undefined) return txhash;
   return nft === undefined ? padded(object_addr) : `${padded(collection_addr)}/${nft.token_id}`;
 }
@@ -115,8 +105,9 @@ const withoutNul = (texts: Iterable<string>): Set<string> =>
 
 function isSorted(items: readonly unknown[], { query }: NftAsked): boolean {
   const sign = query.get('pagination.reverse') === 'false' ? 1 : -1;
-  const tokens = items as Token[];
-  const byId = (a: Token, b: Token) => compareBytes(tokenKey(a.nft.token_id), tokenKey(b.nft.token_id));
+  const tokens = items as ShownToken[];
+  const byId = (a: ShownToken, b: ShownToken) =>
+    compareBytes(tokenKey(a.nft.token_id), tokenKey(b.nft.token_id));
   return tokens.every((token, index) => {
     const before = tokens[index - 1];
     if (before === undefined || token.nft === undefined) return true;
@@ -139,7 +130,7 @@ function isGone({ path, query, truth }: NftAsked, item: unknown, explain: Explai
   }
   const account = /by_account\/([^?]+)/.exec(path)?.[1];
   const owner = account === undefined ? undefined : parseAccount(account, 'init');
-  const { nft } = item as Token;
+  const { nft } = item as ShownToken;
   const held = truth.tokens.filter((token) => parseAccount(token.owner, 'init') === owner);
   const isHeld = held.some((token) => `${token.addr}/${token.token_id}` === identityOf(item));
   if (owner !== undefined && !isHeld) {
@@ -153,7 +144,7 @@ function isGone({ path, query, truth }: NftAsked, item: unknown, explain: Explai
 
 /** Whether an item of ours was missed by them. */
 function isMissed({ path, query, truth }: NftAsked, item: unknown, found: number, explain: Explain): boolean {
-  const { nft, object_addr, txhash } = item as Token & { txhash?: string };
+  const { nft, object_addr, txhash } = item as ShownToken & { txhash?: string };
   if (txhash !== undefined) {
     const [, addr = '', id = ''] = /\/txs\/(0x\w+)\/([^?]+)/.exec(path) ?? [];
     const token_id = decodeURIComponent(id);
@@ -194,11 +185,11 @@ function compareItems(asked: NftAsked, theirs: unknown, ours: unknown, explain: 
   const identity = identityOf(ours);
   const token = truth.tokens.find(({ addr, token_id }) => `${addr}/${token_id}` === identity);
   const collection = truth.collections.find(
-    ({ addr }) => addr === (isToken ? (ours as Token).collection_addr : identity),
+    ({ addr }) => addr === (isToken ? (ours as ShownToken).collection_addr : identity),
   );
   for (const [at, left, right] of members(theirs, ours)) {
     if (left === right) continue;
-    const reason = reasonFor(at, left, right, { token, collection, times, ours: ours as Token });
+    const reason = reasonFor(at, left, right, { token, collection, times, ours: ours as ShownToken });
     if (reason === undefined)
       open.push(`${identity} ${at}: ${JSON.stringify(left)} and ${JSON.stringify(right)}`);
     else explain(reason);

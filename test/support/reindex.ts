@@ -1,6 +1,11 @@
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { type Progress, ReindexServiceClient } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
 import { connectRpc, streamRpc } from '../../services/common/rpc/client.js';
+import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { uniquePrefix } from './database.js';
+import { type RecordingName, vmOf } from './facts.js';
+import { type Stack, startStack } from './stack.js';
+import type { endsAfterEach } from './suite.js';
 
 const look = { name: 'test.look' };
 
@@ -77,4 +82,44 @@ export function connectReindex(address: string): {
     },
     close: () => client.close(),
   };
+}
+
+/** Every service over a replayed chain, and a client of the rebuilding of one of them. */
+export interface Rebuildable extends Stack, ReturnType<typeof connectReindex> {
+  readonly node: ReplayNode;
+  /** Prefix of its databases. */
+  readonly prefix: string;
+  stop(): Promise<void>;
+}
+
+export interface RebuildableOptions {
+  readonly recording?: RecordingName;
+  readonly tip?: number;
+  /** One that plays already; else it has its own. */
+  readonly node?: ReplayNode;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly fault?: (point: string) => void | Promise<void>;
+}
+
+/** Starts one, and waits until the chain is indexed. @param endLater keeps how it ends */
+export async function startRebuildable(
+  service: 'tx' | 'nft',
+  { recording = 'evm', tip, env, fault, ...given }: RebuildableOptions,
+  endLater: ReturnType<typeof endsAfterEach>,
+): Promise<Rebuildable> {
+  const node = given.node ?? (await startReplayNode({ recording, ...(tip === undefined ? {} : { tip }) }));
+  if (given.node === undefined) endLater(() => node.close());
+  const prefix = env?.['CLICKHOUSE_DATABASE'] ?? uniquePrefix();
+  const stack = await startStack(node, {
+    vm: vmOf(recording),
+    env: { CLICKHOUSE_DATABASE: prefix, REINDEX_PERCENT: '100', ...env },
+    ...(fault === undefined ? {} : { fault }),
+  });
+  const reindex = connectReindex(stack.addresses[service]);
+  const stop = endLater(async () => {
+    reindex.close();
+    await stack.stop();
+  });
+  await stack.reaches(node.tip(), recording === 'evm');
+  return { ...stack, ...reindex, node, prefix, stop };
 }

@@ -37,3 +37,9 @@ export function sampled<T>(items: readonly T[], most: number): readonly T[] {
   const step = (items.length - 1) / (most - 1);
   return Array.from({ length: most }, (_, index) => items[Math.round(index * step)] as T);
 }
+
+/** Random histories of the tables: how many are followed, and the seed of the first. SEED and HISTORIES try others. */
+export const histories = {
+  first: Number(process.env['SEED'] ?? 1),
+  count: Number(process.env['HISTORIES'] ?? (isWhole ? 3 : 1)),
+};

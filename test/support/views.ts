@@ -46,18 +46,24 @@ export async function checkViews<Name extends string>(
   assert.deepEqual(await viewDifferences(database, environment, sets), []);
 }
 
+/** What a command prints to. */
+export function createScreen() {
+  let text = '';
+  const screen = {
+    write(more: string) {
+      text += more;
+    },
+  };
+  return { screen, printed: () => text };
+}
+
 /** Fails unless the views of running services are what their facts give, as `weft verify --views` says it. */
 export async function expectViews(
   addresses: Readonly<Partial<Record<ViewsOrder['service'], string>>>,
 ): Promise<void> {
-  let printed = '';
-  const screen = {
-    write(text: string) {
-      printed += text;
-    },
-  };
+  const { screen, printed } = createScreen();
   const orders = Object.entries(addresses).map(([service, address]) => ({ service, address }) as ViewsOrder);
   const code = await verifyViews(orders, screen, new AbortController().signal);
-  assert.equal(code, 0, printed);
-  for (const { service } of orders) assert.match(printed, new RegExp(`^${service}: .*no difference$`, 'm'));
+  assert.equal(code, 0, printed());
+  for (const { service } of orders) assert.match(printed(), new RegExp(`^${service}: .*no difference$`, 'm'));
 }

@@ -7,7 +7,7 @@ import type { NftBlock } from '../../services/nft/decode/types.js';
 import { answer } from '../../services/nft/enrich/outcome.js';
 import { countJobs } from '../../services/nft/enrich/queue.js';
 import { nftViews } from '../../services/nft/store/views.js';
-import { uniquePrefix } from '../support/database.js';
+import { execute, query, uniquePrefix } from '../support/database.js';
 import { grow } from '../support/grow.js';
 import { checkWhole } from '../support/lists.js';
 import { checkPast, checkTokenTxs, everyNftList } from '../support/nft-lists.js';
@@ -37,7 +37,7 @@ async function makeEarlier(database: Database, from: string, to: string): Promis
     ({ name }) => !name.startsWith('0007'),
   );
   await migrate(database, earlier, { database: `${to}_nft`, cluster: '' });
-  const run = (sql: string) => database.command(sql, {}, options);
+  const run = (sql: string) => execute(sql);
   for (const table of facts) await run(`INSERT INTO ${to}_nft.${table} SELECT * FROM ${from}_nft.${table}`);
   // What a merge has not dropped yet is still there.
   for (const suffix of [' of before', ''])
@@ -132,11 +132,7 @@ describe('tables of NFTs of an earlier version', () => {
     assert.deepEqual(await factsOf(prefix), await factsOf(first));
     assert.deepEqual(await viewsOf(prefix), await viewsOf(first));
     // Those that still serve the tables of before say that these stand still.
-    const [cut] = await database.rows<{ number: number }>(
-      `SELECT max(number) AS number FROM ${prefix}_nft.cuts`,
-      {},
-      options,
-    );
+    const [cut] = await query<{ number: number }>(`SELECT max(number) AS number FROM ${prefix}_nft.cuts`);
     assert.equal((cut?.number ?? 0) % 2, 1);
     await checkAll(tables, blocks);
     const [chain, own] = [randomNfts(22), [...blocks]];
@@ -185,11 +181,7 @@ describe('tables of NFTs of an earlier version', () => {
 
   it('are taken over at the height that a rollback of the earlier version was cut off on its way to', async () => {
     const prefix = await earlier();
-    await database.command(
-      `INSERT INTO ${prefix}_nft.cuts (number, height, top) VALUES (1, 12, ${blocks.length})`,
-      {},
-      options,
-    );
+    await execute(`INSERT INTO ${prefix}_nft.cuts (number, height, top) VALUES (1, 12, ${blocks.length})`);
     const tables = await openNft(database, prefix, { vm: 'evm' });
     assert.equal((await tables.store.recover()).height, 12);
     await checkAll(tables, blocks.slice(0, 12));

@@ -9,16 +9,12 @@ import { checkPast, checkTokenTxs, everyNftList } from '../support/nft-lists.js'
 import { contracts, ids, modelOf, owners, randomNfts } from '../support/nft-model.js';
 import { migrateNft, modelSource, type NftTables, openNft } from '../support/nft-tables.js';
 import { type Random, randomFrom } from '../support/random.js';
-import { isWhole } from '../support/sample.js';
+import { histories } from '../support/sample.js';
 import { startBefore } from '../support/suite.js';
 import { checkViews } from '../support/views.js';
 
-/** How many steps a history has, how many are tried, and the first: SEED and HISTORIES try others. */
-const [steps, histories, first] = [
-  24,
-  Number(process.env['HISTORIES'] ?? (isWhole ? 3 : 1)),
-  Number(process.env['SEED'] ?? 1),
-];
+/** How many steps a history has. */
+const steps = 24;
 
 /** What says more of collections, and asks for more, than tokens alone do. */
 function happeningsOfCollections(random: Random): Happening[] {
@@ -138,7 +134,7 @@ describe('views of NFTs', () => {
     return [tables, blocks];
   }
 
-  for (let seed = first; seed < first + histories; seed++) {
+  for (let seed = histories.first; seed < histories.first + histories.count; seed++) {
     for (const vm of ['move', 'wasm', 'evm'] as const)
       it(`are what the facts say after any history of ${vm} blocks, answers, rollbacks and kills (${seed})`, async () => {
         await follow(seed, { vm, chain: everything(seed), sourceOf: fickleSource });

@@ -1,56 +1,24 @@
 import assert from 'node:assert/strict';
 import { callRpc } from '../../services/common/rpc/client.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
-import { vmOf } from '../support/facts.js';
+import { execute, testDatabase } from '../support/database.js';
 import { holdAt } from '../support/gate.js';
 import { everyNftAnswer, everyNftPath } from '../support/nft-answers.js';
-import { connectReindex, nftContents, tableContents } from '../support/reindex.js';
+import { nftContents, type RebuildableOptions, startRebuildable, tableContents } from '../support/reindex.js';
 import { isWhole } from '../support/sample.js';
-import { type Stack, startStack } from '../support/stack.js';
 import { endsAfterEach } from '../support/suite.js';
-
-const options = { name: 'test.damage' };
 
 describe('rebuilding the tables of the nft service', () => {
   const endLater = endsAfterEach();
 
-  interface Subject extends Stack, ReturnType<typeof connectReindex> {
-    readonly node: ReplayNode;
+  async function start(recording: 'evm' | 'move' | 'wasm', given: RebuildableOptions = {}) {
+    const env = { CACHE_MB: '0', REINDEX_KEEP_MS: '0', NODE_TIMEOUT_MS: '300' };
+    const stack = await startRebuildable('nft', { ...given, recording, env }, endLater);
+    await stack.knowsNfts(stack.node.tip());
     /** The database of a generation. */
-    readonly name: (generation: number) => string;
-  }
-
-  async function start(
-    recording: 'evm' | 'move' | 'wasm',
-    given: { node?: ReplayNode; tip?: number; fault?: (point: string) => void | Promise<void> } = {},
-  ): Promise<Subject> {
-    const { tip } = given;
-    const node = given.node ?? (await startReplayNode({ recording, ...(tip === undefined ? {} : { tip }) }));
-    if (given.node === undefined) endLater(() => node.close());
-    const prefix = uniquePrefix();
-    const stack = await startStack(node, {
-      vm: vmOf(recording),
-      env: {
-        CLICKHOUSE_DATABASE: prefix,
-        CACHE_MB: '0',
-        REINDEX_KEEP_MS: '0',
-        REINDEX_PERCENT: '100',
-        NODE_TIMEOUT_MS: '300',
-      },
-      ...(given.fault === undefined ? {} : { fault: given.fault }),
-    });
-    const reindex = connectReindex(stack.addresses.nft);
-    endLater(() => {
-      reindex.close();
-      return stack.stop();
-    });
-    await stack.reaches(node.tip());
-    await stack.knowsNfts(node.tip());
     const name = (generation: number): string =>
-      generation === 1 ? `${prefix}_nft` : `${prefix}_nft_g${generation}`;
-    return { ...stack, ...reindex, node, name };
+      generation === 1 ? `${stack.prefix}_nft` : `${stack.prefix}_nft_g${generation}`;
+    return { ...stack, name };
   }
 
   for (const recording of isWhole ? (['evm', 'move', 'wasm'] as const) : (['evm'] as const)) {
@@ -70,7 +38,7 @@ describe('rebuilding the tables of the nft service', () => {
         ['token_states', 'cityHash64(id_key) % 2 = 0'],
         ['births', '1'],
       ])
-        await database.command(`DELETE FROM ${name(1)}.${table} WHERE ${condition}`, {}, options);
+        await execute(`DELETE FROM ${name(1)}.${table} WHERE ${condition}`);
       assert.notDeepEqual(await everyNftAnswer(stack, paths).catch(() => undefined), answers);
       node.resetRequests();
       await rebuild();

@@ -3,14 +3,13 @@ import type { Change, Holder } from '../../services/common/gen/indexer/richlist/
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { verifyViews } from '../../tools/verify/views.js';
 import { eventually } from '../support/block.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
+import { execute, testDatabase, uniquePrefix } from '../support/database.js';
 import { holdAt } from '../support/gate.js';
 import { connectReindex, generationsOf } from '../support/reindex.js';
 import { type ModelBlock, modelBlocks, modelTokens } from '../support/richlist-model.js';
 import { startTestService, type TestService } from '../support/richlist-service.js';
 import { endsAfterEach } from '../support/suite.js';
-
-const options = { name: 'test.damage' };
+import { createScreen } from '../support/views.js';
 
 describe('rebuilding the tables of the richlist service', () => {
   const endLater = endsAfterEach();
@@ -80,15 +79,10 @@ describe('rebuilding the tables of the richlist service', () => {
 
     /** What `weft verify --views` says, and its exit code. */
     const verified = async (): Promise<[printed: string, code: number]> => {
-      let printed = '';
-      const screen = {
-        write(text: string) {
-          printed += text;
-        },
-      };
+      const { screen, printed } = createScreen();
       const order = { service: 'richlist', address: running.process.address } as const;
       const code = await verifyViews([order], screen, new AbortController().signal);
-      return [printed, code];
+      return [printed(), code];
     };
     const whole = 'richlist: account_balances, holder_list, holder_counts: no difference\n';
     assert.deepEqual(await verified(), [whole, 0]);
@@ -97,7 +91,7 @@ describe('rebuilding the tables of the richlist service', () => {
       ['holder_counts', '1'],
       ['account_balances', 'cityHash64(account) % 3 = 0'],
     ])
-      await database.command(`DELETE FROM ${name}.${table} WHERE ${condition}`, {}, options);
+      await execute(`DELETE FROM ${name}.${table} WHERE ${condition}`);
     assert.notDeepEqual(await everything(running).catch(() => undefined), before);
     const [told, code] = await verified();
     assert.equal(code, 1);

@@ -3,56 +3,24 @@ import { status } from '@grpc/grpc-js';
 import { RpcError } from '../../services/common/errors.js';
 import { Phase } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
-import { vmOf } from '../support/facts.js';
+import { execute, testDatabase, uniquePrefix } from '../support/database.js';
 import { holdAt } from '../support/gate.js';
-import { connectReindex, generationsOf, tableContents } from '../support/reindex.js';
+import {
+  generationsOf,
+  type Rebuildable,
+  type RebuildableOptions,
+  startRebuildable,
+  tableContents,
+} from '../support/reindex.js';
 import { isWhole } from '../support/sample.js';
-import { type Stack, startStack } from '../support/stack.js';
 import { endsAfterEach } from '../support/suite.js';
-
-const options = { name: 'test.damage' };
 
 describe('rebuilding the tables of the tx service', () => {
   const endLater = endsAfterEach();
 
-  interface Subject extends Stack, ReturnType<typeof connectReindex> {
-    readonly node: ReplayNode;
-    readonly prefix: string;
-    stop(): Promise<void>;
-  }
-
-  /** Starts everything on a replayed chain and waits until it is indexed. */
-  async function start(
-    given: {
-      recording?: string;
-      tip?: number;
-      node?: ReplayNode;
-      env?: Record<string, string>;
-      fault?: (point: string) => void | Promise<void>;
-    } = {},
-  ): Promise<Subject> {
-    const recording = given.recording ?? 'evm';
-    const node =
-      given.node ??
-      (await startReplayNode({ recording, ...(given.tip === undefined ? {} : { tip: given.tip }) }));
-    if (given.node === undefined) endLater(() => node.close());
-    const prefix = given.env?.['CLICKHOUSE_DATABASE'] ?? uniquePrefix();
-    const stack = await startStack(node, {
-      vm: vmOf(recording as 'evm'),
-      env: { CLICKHOUSE_DATABASE: prefix, REINDEX_KEEP_MS: '100', REINDEX_PERCENT: '100', ...given.env },
-      ...(given.fault === undefined ? {} : { fault: given.fault }),
-    });
-    const reindex = connectReindex(stack.tx.address);
-    const stop = endLater(async () => {
-      reindex.close();
-      await stack.stop();
-    });
-    await stack.reaches(node.tip(), recording === 'evm');
-    return { ...stack, ...reindex, node, prefix, stop };
-  }
+  const start = ({ env, ...given }: RebuildableOptions = {}): Promise<Rebuildable> =>
+    startRebuildable('tx', { ...given, env: { REINDEX_KEEP_MS: '100', ...env } }, endLater);
 
   const fails = (call: Promise<unknown>, code: status, words: RegExp): Promise<void> =>
     assert.rejects(call, (error) => {
@@ -61,6 +29,17 @@ describe('rebuilding the tables of the tx service', () => {
       assert.match(error.message, words);
       return true;
     });
+
+  /** Resolves when a height is answered, neither less nor more. */
+  const isAt = (get: Rebuildable['get'], height: number): Promise<void> =>
+    eventually(
+      async () => (await get<{ height: number }>('/status')).height === height,
+      `block ${height} to be the last`,
+    );
+
+  const watchToTheEnd = async (client: Rebuildable['client']): Promise<void> => {
+    for await (const _ of streamRpc(client.watchReindex.bind(client), {}));
+  };
 
   /** Resolves when only these generations have tables. */
   const onlyLeft = async (prefix: string, ...names: string[]): Promise<void> => {
@@ -95,10 +74,7 @@ describe('rebuilding the tables of the tx service', () => {
       assert.deepEqual(await get(path), second, 'a key from before leads to the same page');
       await onlyLeft(prefix, '_g2');
       node.advance(3);
-      await eventually(
-        async () => (await get<{ height: number }>('/status')).height === node.tip(),
-        'new blocks',
-      );
+      await isAt(get, node.tip());
     });
   }
 
@@ -113,7 +89,7 @@ describe('rebuilding the tables of the tx service', () => {
       ['bodies', "kind = 'internal_tx' AND sequence > 10"],
       ['msg_set_txs', 'sequence < 50'],
     ])
-      await database.command(`DELETE FROM ${prefix}_tx.${table} WHERE ${condition}`, {}, options);
+      await execute(`DELETE FROM ${prefix}_tx.${table} WHERE ${condition}`);
     const path = '/indexer/tx/v1/txs?msgs=minievm.evm.v1.MsgCall';
     const damaged = await get<{ pagination: { total: string } }>(path);
     await rebuild();
@@ -176,10 +152,7 @@ describe('rebuilding the tables of the tx service', () => {
       node.fork(60, { tip: 130 });
       if (where === 'reindex swap') setTimeout(hold.open, 500);
       else {
-        await eventually(
-          async () => (await get<{ height: number }>('/status')).height === 130,
-          'the new chain',
-        );
+        await isAt(get, 130);
         hold.open();
       }
       await rebuilding;
@@ -200,11 +173,7 @@ describe('rebuilding the tables of the tx service', () => {
     const hold = holdAt('reindex prepared');
     const { client, rebuild, prefix, node } = await start({ tip: 60, fault: hold.fault });
     endLater(hold.open);
-    const watch = async (): Promise<void> => {
-      for await (const _ of streamRpc(client.watchReindex.bind(client), {})) {
-        // until it ends
-      }
-    };
+    const watch = () => watchToTheEnd(client);
     await fails(watch(), status.NOT_FOUND, /not being rebuilt/);
     await fails(callRpc(client.cancelReindex.bind(client), {}), status.NOT_FOUND, /not being rebuilt/);
 
@@ -237,12 +206,7 @@ describe('rebuilding the tables of the tx service', () => {
     await onlyLeft(prefix, '', '_g2');
     leaving.abort();
     await left;
-    const told = (async () => {
-      for await (const _ of streamRpc(first.client.watchReindex.bind(first.client), {})) {
-        // until it ends
-      }
-    })();
-    const ended = fails(told, status.UNAVAILABLE, /goes on with its next start/);
+    const ended = fails(watchToTheEnd(first.client), status.UNAVAILABLE, /goes on with its next start/);
     await new Promise((resolve) => setTimeout(resolve, 100));
     const stopping = first.stop();
     hold.open();
@@ -262,11 +226,7 @@ describe('rebuilding the tables of the tx service', () => {
     await rebuild();
     await onlyLeft(prefix, '_g2');
     node.advance(2);
-    for (const each of [get, serving.get])
-      await eventually(
-        async () => (await each<{ height: number }>('/status')).height === 82,
-        'new blocks from the new tables',
-      );
+    for (const each of [get, serving.get]) await isAt(each, 82);
     assert.deepEqual(await serving.get('/indexer/tx/v1/txs'), await get('/indexer/tx/v1/txs'));
   });
 });

@@ -21,15 +21,11 @@ import {
   rareTokens,
 } from '../support/richlist-model.js';
 import { openTestRichlist, seedOf, type TestRichlist } from '../support/richlist-tables.js';
-import { isWhole } from '../support/sample.js';
+import { histories } from '../support/sample.js';
 import { checkViews } from '../support/views.js';
 
-/** How many steps a history has, how many are tried, and the first: SEED and HISTORIES try others. */
-const [steps, histories, first] = [
-  32,
-  Number(process.env['HISTORIES'] ?? (isWhole ? 3 : 1)),
-  Number(process.env['SEED'] ?? 1),
-];
+/** How many steps a history has. */
+const steps = 32;
 
 /** Lists that are walked after a step, and at the end. */
 const [walkedNow, walkedAtLast] = [1, modelTokens.length];
@@ -176,7 +172,7 @@ async function check({ list, model, random, blocks }: Subject, walked: number): 
 }
 
 describe('the rich list through any history of blocks, heals, rollbacks and kills', () => {
-  for (let seed = first; seed < first + histories; seed++) {
+  for (let seed = histories.first; seed < histories.first + histories.count; seed++) {
     it(`is what a plain ledger says (history ${seed})`, async () => {
       const subject = await open(await testDatabase(), seed);
       let done = '';

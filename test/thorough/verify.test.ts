@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { parseAccount, toBech32 } from '../../services/common/chain/address.js';
 import { UserError } from '../../services/common/errors.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import type { ReplayNode } from '../../tools/replay/node.js';
 import { verifyCommand } from '../../tools/verify/cli.js';
-import { testDatabase, uniquePrefix } from '../support/database.js';
+import { blockStarters } from '../support/block.js';
+import { execute, query, testDatabase, uniquePrefix } from '../support/database.js';
 import { readFacts, vmOf } from '../support/facts.js';
 import { isWhole } from '../support/sample.js';
 import { type Stack, startStack } from '../support/stack.js';
 import { endsAfterEach } from '../support/suite.js';
-import { expectViews } from '../support/views.js';
+import { createScreen, expectViews } from '../support/views.js';
 
 const options = { name: 'test.damage' };
 /** A row of a table, as it is stored. */
@@ -20,11 +21,7 @@ const uncached = { CACHE_MB: '0', BODY_CACHE_MB: '0' };
 describe('weft verify', () => {
   const endLater = endsAfterEach();
 
-  async function startNode(...args: Parameters<typeof startReplayNode>): Promise<ReplayNode> {
-    const node = await startReplayNode(...args);
-    endLater(() => node.close());
-    return node;
-  }
+  const { startNode } = blockStarters(endLater);
 
   async function start(node: ReplayNode, vm: string, env: Record<string, string> = {}): Promise<Stack> {
     const stack = await startStack(node, { vm, env: { ...uncached, ...env } });
@@ -38,12 +35,7 @@ describe('weft verify', () => {
     vm: string,
     ...args: string[]
   ): Promise<{ code: number; lines: string[] }> {
-    let printed = '';
-    const screen = {
-      write(text: string) {
-        printed += text;
-      },
-    };
+    const { screen, printed } = createScreen();
     const env = {
       RPC_URL: node.rpc_url,
       REST_URL: node.rest_url,
@@ -52,7 +44,7 @@ describe('weft verify', () => {
       NODE_TIMEOUT_MS: '1000',
     };
     const code = await verifyCommand(['--api', api, ...args], env, screen);
-    return { code, lines: printed.split('\n').slice(0, -1) };
+    return { code, lines: printed().split('\n').slice(0, -1) };
   }
 
   const names = ['evm', 'wasm-hostile', ...(isWhole ? (['move', 'wasm'] as const) : [])] as const;
@@ -98,12 +90,9 @@ describe('weft verify', () => {
     const first = await start(node, 'evm', env);
     await first.reaches(60, true);
     await first.stop();
-    const database = await testDatabase();
     for (const table of ['blocks', 'materials', 'traces'])
-      await database.command(
+      await execute(
         `INSERT INTO ${prefix}_block.${table} SELECT * FROM ${prefix}_block.${table} WHERE height BETWEEN 50 AND 52`,
-        {},
-        options,
       );
     const serving = await start(node, 'evm', { ...env, ROLE: 'serve' });
     await serving.reaches(60);
@@ -119,11 +108,7 @@ describe('weft verify', () => {
     await second.reaches(60, true);
     const { code, lines } = await run(node, second.url, 'evm', '--from', '45', '--to', '60', '--all');
     assert.equal(code, 0, lines.join('\n'));
-    const [rows] = await database.rows<{ n: number }>(
-      `SELECT count() AS n FROM ${prefix}_block.materials`,
-      {},
-      options,
-    );
+    const [rows] = await query<{ n: number }>(`SELECT count() AS n FROM ${prefix}_block.materials`);
     assert.equal(rows?.n, 60);
   });
 
@@ -169,14 +154,10 @@ describe('weft verify', () => {
     const tx_db = `${prefix}_tx`;
     const rewrite = async (kind: string, sequence: number, from: string, to: string): Promise<void> => {
       const where = `kind = '${kind}' AND sequence = ${sequence}`;
-      const [row] = await database.rows<{ body: string }>(
-        `SELECT body FROM ${tx_db}.bodies WHERE ${where}`,
-        {},
-        options,
-      );
+      const [row] = await query<{ body: string }>(`SELECT body FROM ${tx_db}.bodies WHERE ${where}`);
       assert.ok(row !== undefined, where);
       assert.ok(row.body.includes(from), `${from} in ${row.body}`);
-      await database.command(`DELETE FROM ${tx_db}.bodies WHERE ${where}`, {}, options);
+      await execute(`DELETE FROM ${tx_db}.bodies WHERE ${where}`);
       const body = row.body.replace(from, to);
       await database.insert(`${tx_db}.bodies`, JSON.stringify({ kind, sequence, body }), options);
     };
@@ -187,21 +168,19 @@ describe('weft verify', () => {
       `DELETE FROM ${tx_db}.internal_blocks WHERE height = ${frame.height}`,
       `DELETE FROM ${prefix}_block.blocks WHERE height = 33`,
     ])
-      await database.command(statement, {}, options);
+      await execute(statement);
 
     /** Puts other rows in the place of those of a table. */
     const replace = async (table: string, where: string, change: (row: Row) => Row): Promise<void> => {
-      const rows = await database.rows<Row>(`SELECT * FROM ${table} WHERE ${where}`, {}, options);
+      const rows = await query<Row>(`SELECT * FROM ${table} WHERE ${where}`);
       assert.ok(rows.length > 0, `${table} WHERE ${where}`);
-      await database.command(`DELETE FROM ${table} WHERE ${where}`, {}, options);
+      await execute(`DELETE FROM ${table} WHERE ${where}`);
       await database.insert(table, rows.map((row) => JSON.stringify(change(row))).join('\n'), options);
     };
     const contract = collection.object_addr.slice(2);
     const thief = '7'.repeat(40);
-    const [named] = await database.rows<{ id_key: string }>(
+    const [named] = await query<{ id_key: string }>(
       `SELECT id_key FROM ${prefix}_nft.token_states WHERE collection = '${contract}' AND endsWith(id_key, '${token.nft.token_id}') ORDER BY length(id_key) LIMIT 1`,
-      {},
-      options,
     );
     await replace(
       `${prefix}_nft.token_states`,
@@ -217,12 +196,10 @@ describe('weft verify', () => {
     const list = `${prefix}_richlist.holder_list`;
     // As a text: so long a number would be read as a floating point one.
     const place = `account = '${holder.account.slice(2)}' AND place = toUInt256('${2n ** 256n - 1n - BigInt(holder.amount)}')`;
-    await database.command(
+    await execute(
       `INSERT INTO ${list} (token, place, account, version, is_deleted) SELECT token, place - 1, account, version, 0 FROM ${list} WHERE ${place}`,
-      {},
-      options,
     );
-    await database.command(`DELETE FROM ${list} WHERE ${place}`, {}, options);
+    await execute(`DELETE FROM ${list} WHERE ${place}`);
 
     const second = await start(node, 'evm', env);
     await second.reaches(157, true);
@@ -252,8 +229,7 @@ describe('weft verify', () => {
     const prefix = uniquePrefix();
     const stack = await start(node, 'evm', { CLICKHOUSE_DATABASE: prefix });
     await stack.reaches(60, true);
-    const database = await testDatabase();
-    await database.command(`DELETE FROM ${prefix}_tx.bodies WHERE kind = 'tx' AND sequence = 8`, {}, options);
+    await execute(`DELETE FROM ${prefix}_tx.bodies WHERE kind = 'tx' AND sequence = 8`);
     const hole = await run(node, stack.url, 'evm', '--all');
     assert.equal(hole.code, 1);
     const [line] = hole.lines.filter((each) => !/ compared, /.test(each));

@@ -8,7 +8,7 @@ import { freePort } from '../../../tools/bench/processes.js';
 import { startReplayNode } from '../../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from '../block.js';
 import { type ClickHouseServer, serveClickHouse } from '../clickhouse-server.js';
-import { uniquePrefix } from '../database.js';
+import { query, uniquePrefix } from '../database.js';
 import { outputOf } from '../output.js';
 import { type ClickHouseProxy, startClickHouseProxy } from './clickhouse-proxy.js';
 
@@ -87,13 +87,9 @@ export async function startWriterWorld(
   };
 
   const height = async (service: Writing): Promise<number> => {
-    const [row] = await database
-      .rows<{ height: number }>(
-        `SELECT max(height) AS height FROM ${prefix}_${service}.blocks`,
-        {},
-        { name: 'test' },
-      )
-      .catch(() => []);
+    const [row] = await query<{ height: number }>(
+      `SELECT max(height) AS height FROM ${prefix}_${service}.blocks`,
+    ).catch(() => []);
     return row?.height ?? 0;
   };
 
@@ -107,12 +103,10 @@ export async function startWriterWorld(
   })();
 
   const knowsDetails = async (): Promise<boolean> => {
-    const [row] = await database.rows<{ open: number }>(
-      `SELECT (SELECT count() FROM ${prefix}_nft.jobs FINAL WHERE state = 'pending' AND attempts = 0)
-         + (SELECT count() FROM ${prefix}_nft.asks WHERE at > (SELECT max(at) FROM ${prefix}_nft.asked FINAL)) AS open`,
-      {},
-      { name: 'test' },
-    );
+    const [row] = await query<{
+      open: number;
+    }>(`SELECT (SELECT count() FROM ${prefix}_nft.jobs FINAL WHERE state = 'pending' AND attempts = 0)
+         + (SELECT count() FROM ${prefix}_nft.asks WHERE at > (SELECT max(at) FROM ${prefix}_nft.asked FINAL)) AS open`);
     return row?.open === 0;
   };
 
