@@ -6,7 +6,7 @@ import { streaming } from '../common/rpc/server.js';
 import { decodeActivity } from './decode/activity.js';
 import { nameScanner } from './decode/names.js';
 import type { DecodeOptions } from './decode/types.js';
-import { readWindow } from './read/activity.js';
+import { readWindow, type StoredTx } from './read/activity.js';
 import type { TxRpcOptions } from './rpc.js';
 
 /** The handler that tells what accounts did in a window of blocks. */
@@ -21,14 +21,12 @@ export function activityHandlers(options: TxRpcOptions): Pick<TxServiceServer, '
         throw invalidArgument(`heights ${from_height} to ${to_height} are no window`);
       if (to_height > height)
         throw new RpcError(status.OUT_OF_RANGE, `block ${to_height} is not indexed: the last is ${height}`);
-      for await (const part of readWindow(reader, from_height, to_height, forward(call))) {
+      const decode = ({ body, height: at, position }: StoredTx) => decodeActivity(body, at, position, names);
+      for await (const part of readWindow(reader, from_height, to_height, decode, forward(call))) {
         if (call.signal.aborted) return;
         // Not a mere end: what was sent would be taken for everything.
         if (stopping.aborted) throw new RpcError(status.UNAVAILABLE, 'the service is stopping');
-        yield {
-          txs: part.txs.map((tx) => decodeActivity(tx.body, tx.height, tx.position, names)),
-          through_height: part.through_height,
-        };
+        yield part;
       }
     }),
   };

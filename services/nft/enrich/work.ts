@@ -300,7 +300,7 @@ async function tokensIn(
   const { collection, first_key, last_key } = range;
   const items = await readItems(
     reading,
-    { list: 'collection', scope: collection, hidden: [] },
+    { list: 'collection', scope: collection },
     // Beyond this there is the key itself: addresses sort after the empty text.
     {
       beyond: { position: [0, first_key, ''], side: 'after' },

@@ -1,18 +1,12 @@
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import { readFitting } from '../../common/page/fit.js';
 import { keyNumber } from '../../common/page/key.js';
-import {
-  type MovingPage,
-  memoryList,
-  movingPage,
-  type Position,
-  type Range,
-} from '../../common/page/moving.js';
+import { type MovingPage, movingPage, type Position, type Range } from '../../common/page/moving.js';
 import { beyondSql, viewPageSql } from '../../common/page/view.js';
 import type { ShownCollection } from '../store/types.js';
-import { readCounts, readHoldings } from './counts.js';
+import { countRows, readCounts } from './counts.js';
 import type { Reading } from './reader.js';
-import { readPlacesOf, readShown, readShownPlaces } from './shown.js';
+import { readShown, readShownSizes, shownOfOwnerSql } from './shown.js';
 
 /** A collection's place in the list by creation. */
 export interface CollectionPlace {
@@ -46,7 +40,8 @@ export function listCollections(
     name: 'collections',
     ...byCreation,
     read: (range) => readPlaces(reading, range),
-    count: () => countPlaces(reading),
+    count: () =>
+      countRows(reading, `${reading.tables.of('shown_collections')} FINAL`, {}, 'nft.count_collections'),
   });
 }
 
@@ -56,14 +51,13 @@ export function listCollectionsOf(
   owner: string,
   request: PageRequest,
 ): Promise<MovingPage<CollectionPlace>> {
-  const list = memoryList<CollectionPlace>(
-    { name: `collections/by_account/${owner}`, ...byCreation },
-    async () => {
-      const held = (await readHoldings(reading, owner)).map(({ collection }) => collection);
-      return [...(await readPlacesOf(reading, held, owner)).values()];
-    },
-  );
-  return movingPage(request, list);
+  return movingPage(request, {
+    name: `collections/by_account/${owner}`,
+    ...byCreation,
+    read: (range) => readPlacesOf(reading, owner, range),
+    count: () =>
+      countRows(reading, `(${shownOfOwnerSql(reading.tables)})`, { owner }, 'nft.count_collections_of'),
+  });
 }
 
 /** A page of collections, of which so many are there as fit. */
@@ -75,8 +69,8 @@ export async function fittingCollections(
   const { items, pagination } = await readFitting(request, reading.page, list, async (page) => {
     const names = page.items.map(({ collection }) => collection);
     // One is shown however large it is.
-    const places = names.length < 2 ? undefined : await readShownPlaces(reading, names);
-    return names.map((name) => places?.get(name)?.size ?? 0);
+    const sizes = names.length < 2 ? undefined : await readShownSizes(reading, names);
+    return names.map((name) => sizes?.get(name)?.size ?? 0);
   });
   return { items: await describeCollections(reading, items), pagination };
 }
@@ -94,16 +88,39 @@ export async function describeCollections(
   });
 }
 
-/** Reads places in order: the rows of the list, of each place the one that counts. */
-function readPlaces(
+/** Columns of a place, with the parameters of a position. */
+const place = [
+  ['v.born_at', '{born_at:UInt64}'],
+  ['v.collection', '{collection:String}'],
+] as const;
+
+/** The condition that a place lies beyond the position of a range. */
+const beyondPlace = ({ beyond }: Range): string =>
+  beyond === undefined ? '1' : beyondSql(place, beyond.side);
+
+/** Reads places of the collections of an account, in order. */
+function readPlacesOf(
   { database, tables, call }: Reading,
-  { beyond, descending = false, offset, limit }: Range,
+  owner: string,
+  range: Range,
 ): Promise<CollectionPlace[]> {
-  const place = [
-    ['v.born_at', '{born_at:UInt64}'],
-    ['v.collection', '{collection:String}'],
-  ] as const;
-  const where = beyond === undefined ? '1' : beyondSql(place, beyond.side);
+  const [born_at, collection] = range.beyond?.position ?? [];
+  const order = range.descending === true ? 'DESC' : 'ASC';
+  return database.rows<CollectionPlace>(
+    `SELECT v.born_at AS born_at, v.collection AS collection
+     FROM (${shownOfOwnerSql(tables)}) AS v
+     WHERE ${beyondPlace(range)}
+     ORDER BY v.born_at ${order}, v.collection ${order}
+     LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+    { owner, born_at, collection, limit: range.limit, offset: range.offset },
+    { name: 'nft.collection_places_of', ...call },
+  );
+}
+
+/** Reads places in order: the rows of the list, of each place the one that counts. */
+function readPlaces({ database, tables, call }: Reading, range: Range): Promise<CollectionPlace[]> {
+  const { beyond, descending = false, offset, limit } = range;
+  const where = beyondPlace(range);
   const [born_at, collection] = beyond?.position ?? [];
   const columns = ['born_at', 'collection'];
   const table = tables.of('collection_list');
@@ -112,20 +129,4 @@ function readPlaces(
     { limit, skip: offset, born_at, collection },
     { name: 'nft.collection_places', ...call },
   );
-}
-
-/** A collection that is shown somewhere is shown once. */
-async function countPlaces({ database, tables, call }: Reading): Promise<number> {
-  const [row] = await database.rows<{ n: number }>(
-    `SELECT count() AS n
-     FROM (
-       SELECT 1
-       FROM ${tables.of('shown_collections')} AS c
-       GROUP BY c.collection
-       HAVING argMax(c.is_deleted, c.version) = 0
-     )`,
-    {},
-    { name: 'nft.count_collections', ...call },
-  );
-  return row?.n ?? 0;
 }

@@ -3,11 +3,12 @@ import type { Params } from '../../common/clickhouse/database.js';
 import { invalidArgument } from '../../common/errors.js';
 import { keyNumber } from '../../common/page/key.js';
 import type { Position, Range } from '../../common/page/moving.js';
-import { beyondSql, newestRowsSql, viewPageSql } from '../../common/page/view.js';
+import { beyondSql, viewPageSql } from '../../common/page/view.js';
 import type { ListName } from '../store/tables.js';
 import { afterAllKeys, beforeAllKeys } from '../token-key.js';
+import { countRows } from './counts.js';
 import type { Reading } from './reader.js';
-import { areMany } from './shown.js';
+import { shownOfOwnerSql } from './shown.js';
 
 /** An item of a list of tokens. */
 export interface Item {
@@ -20,10 +21,8 @@ export interface Item {
 export interface ItemList {
   readonly list: ListName;
   readonly scope: string;
-  /** Collections whose tokens are not shown. */
-  readonly hidden: readonly string[];
-  /** Whose list it is: with it tokens of any number of collections can be hidden. */
-  readonly owner?: string;
+  /** Whose list it is, where tokens of collections that are not shown have to be left out. */
+  readonly shown_of?: string;
   /** Only tokens of this id. */
   readonly id_key?: string;
 }
@@ -42,7 +41,7 @@ export function readItems(
   const part = beyond === undefined ? '' : `AND ${beyondSql(place, beyond.side)}`;
   const [height, id_key, collection] = beyond?.position ?? [];
   // In the table's order where any will do, but towards the position where items in between may be left out.
-  const isSparse = of.hidden.length > 0 || of.id_key !== undefined;
+  const isSparse = of.shown_of !== undefined || of.id_key !== undefined;
   const backwards = descending ?? (isSparse && beyond?.side === 'before');
   const { where, params } = conditionOf(tables, of);
   const sql = viewPageSql({
@@ -60,14 +59,14 @@ export function readItems(
 }
 
 /** How many items a list has. */
-export async function countItems({ database, tables, call }: Reading, of: ItemList): Promise<number> {
-  const { where, params } = conditionOf(tables, of);
-  const items = newestRowsSql(tables.of('token_lists'), ['v.collection AS collection'], itemKey, where);
-  const [row] = await database.rows<{ n: number }>(`SELECT count() AS n FROM (${items})`, params, {
-    name: 'nft.count_items',
-    ...call,
-  });
-  return row?.n ?? 0;
+export function countItems(reading: Reading, of: ItemList): Promise<number> {
+  const { where, params } = conditionOf(reading.tables, of);
+  return countRows(
+    reading,
+    `(SELECT 1 FROM ${reading.tables.of('token_lists')} AS v FINAL WHERE ${where})`,
+    params,
+    'nft.count_items',
+  );
 }
 
 /** The columns that the table of lists is ordered by. */
@@ -78,37 +77,14 @@ function conditionOf(
   tables: Reading['tables'],
   of: ItemList,
 ): { readonly where: string; readonly params: Params } {
-  const shown = shownIn(tables, of);
   const only = of.id_key === undefined ? '' : 'AND v.id_key = {only_key:String}';
+  const shown =
+    of.shown_of === undefined
+      ? ''
+      : `AND v.collection GLOBAL IN (SELECT collection FROM (${shownOfOwnerSql(tables)}))`;
   return {
-    where: `v.list = {list:String} AND v.scope = {scope:String} ${only} ${shown.where}`,
-    params: {
-      ...{ list: of.list, scope: of.scope },
-      ...(of.id_key === undefined ? {} : { only_key: of.id_key }),
-      ...shown.params,
-    },
-  };
-}
-
-/** The condition that an item of a list is not hidden, with its placeholders' values. */
-function shownIn(
-  tables: Reading['tables'],
-  { hidden, owner }: ItemList,
-): { readonly where: string; readonly params: Params } {
-  if (hidden.length === 0) return { where: '', params: {} };
-  if (owner === undefined || !areMany(hidden))
-    return { where: 'AND v.collection NOT IN {hidden:Array(String)}', params: { hidden } };
-  return {
-    where: `AND v.collection GLOBAL IN (
-      SELECT collection
-      FROM ${tables.of('shown_collections')} AS s
-      WHERE collection GLOBAL IN (
-        SELECT collection FROM ${tables.of('token_counts')} WHERE account = {holder:String}
-      )
-      GROUP BY collection
-      HAVING argMax(s.is_deleted, s.version) = 0
-    )`,
-    params: { holder: owner },
+    where: `v.list = {list:String} AND v.scope = {scope:String} ${only} ${shown}`,
+    params: { list: of.list, scope: of.scope, only_key: of.id_key, owner: of.shown_of },
   };
 }
 

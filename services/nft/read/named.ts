@@ -5,6 +5,7 @@ import { type MovingPage, movingPage, type Range } from '../../common/page/movin
 import { beyondSql } from '../../common/page/view.js';
 import { fold } from '../names.js';
 import type { CollectionPlace } from './collections.js';
+import { countRows } from './counts.js';
 import type { Reading } from './reader.js';
 
 /** A collection that was found by name. */
@@ -37,7 +38,13 @@ export function listCollectionsNamed(
       return [Number(rank), keyNumber(born_at), collection];
     },
     read: (range) => readNamed(reading, wanted, sign, range),
-    count: () => countNamed(reading, wanted),
+    count: () =>
+      countRows(
+        reading,
+        `(${matching(reading.tables.of('collection_list'))})`,
+        { wanted },
+        'nft.count_named',
+      ),
   });
 }
 
@@ -90,13 +97,4 @@ function readNamed(
     },
     { name: 'nft.collections_named', ...call },
   );
-}
-
-async function countNamed({ database, tables, call }: Reading, wanted: string): Promise<number> {
-  const [row] = await database.rows<{ n: number }>(
-    `SELECT count() AS n FROM (${matching(tables.of('collection_list'))})`,
-    { wanted },
-    { name: 'nft.count_named', ...call },
-  );
-  return row?.n ?? 0;
 }

@@ -1,16 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import type { Params } from '../../common/clickhouse/database.js';
-import { charactersAtOnce, charactersOf, inParts } from '../../common/clickhouse/keys.js';
+import { inParts } from '../../common/clickhouse/keys.js';
 import { createLru } from '../../common/lru.js';
 import { newestRowsSql } from '../../common/page/view.js';
 import type { ShownCollection } from '../store/types.js';
 import type { Reading } from './reader.js';
 
-/** A collection that is shown, without its names: they may be long, and an account may hold many collections. */
-export interface ShownPlace {
+/** How large a collection is that is shown. */
+interface ShownSize {
   readonly collection: string;
-  readonly born_at: number;
-  /** Bytes of its names. */
+  /** Bytes of its names: they may be long. */
   readonly size: number;
 }
 
@@ -19,12 +17,12 @@ export interface ShownMemory {
   /** What is remembered of a revision of the head; another one empties it. */
   at(revision: number): {
     readonly shown: LRUCache<string, ShownCollection>;
-    readonly places: LRUCache<string, ShownPlace>;
+    readonly sizes: LRUCache<string, ShownSize>;
   };
 }
 
-/** Memory for collections, in bytes, and places: 50,000 are about 10 MB. */
-const [shownBytes, placesRemembered] = [10 * 1024 * 1024, 50_000];
+/** Memory for collections, in bytes, and sizes: 50,000 are about 10 MB. */
+const [shownBytes, sizesRemembered] = [10 * 1024 * 1024, 50_000];
 
 /** What an entry takes beside its names. */
 const entryBytes = 500;
@@ -35,16 +33,16 @@ export function createShownMemory(): ShownMemory {
     // A character may take two bytes.
     sizeCalculation: ({ name, origin_name }) => entryBytes + 2 * (name.length + origin_name.length),
   });
-  const places = createLru<string, ShownPlace>(placesRemembered);
+  const sizes = createLru<string, ShownSize>(sizesRemembered);
   let current = -1;
   return {
     at(revision) {
       if (revision !== current) {
         shown.clear();
-        places.clear();
+        sizes.clear();
       }
       current = revision;
-      return { shown, places };
+      return { shown, sizes };
     },
   };
 }
@@ -58,50 +56,42 @@ export function readShown(
     reading,
     collections,
     (revision) => reading.shown.at(revision).shown,
-    (missing) => lookUp<ShownCollection>(reading, missing, shownColumns, 'nft.shown'),
+    (missing) =>
+      lookUp<ShownCollection>(
+        reading,
+        missing,
+        ['born_at', 'creator', 'name', 'origin_name', 'timestamp'],
+        'nft.shown',
+      ),
   );
 }
 
-/** What is read of a collection that is described. */
-const shownColumns = ['creator', 'name', 'origin_name', 'timestamp'];
-
-/** What places are read by, and the name of the statement. */
-const [placeColumns, placesName] = [['length(v.name) + length(v.origin_name) AS size'], 'nft.shown_places'];
-
-/** The same without names. */
-export function readShownPlaces(
+/** How large those among these collections are that are shown, by address. */
+export function readShownSizes(
   reading: Reading,
   collections: readonly string[],
-): Promise<Map<string, ShownPlace>> {
+): Promise<Map<string, ShownSize>> {
   return readRemembered(
     reading,
     collections,
-    (revision) => reading.shown.at(revision).places,
-    (missing) => lookUp<ShownPlace>(reading, missing, placeColumns, placesName),
+    (revision) => reading.shown.at(revision).sizes,
+    (missing) =>
+      lookUp<ShownSize>(
+        reading,
+        missing,
+        ['length(v.name) + length(v.origin_name) AS size'],
+        'nft.shown_sizes',
+      ),
   );
 }
 
-/**
- * The same of the collections that somebody holds. Anybody can send anybody tokens of any number of collections: of many
- * the statement finds itself which they are, so that its parameters do not grow with them.
- *
- * @param held the collections, as `readHoldings` gives them for the owner.
- */
-export async function readPlacesOf(
-  reading: Reading,
-  held: readonly string[],
-  owner: string,
-): Promise<Map<string, ShownPlace>> {
-  if (!areMany(held)) return readShownPlaces(reading, held);
-  const ofOwner = `collection GLOBAL IN (SELECT collection FROM ${reading.tables.of('token_counts')} WHERE account = {owner:String})`;
-  const isHeld = new Set(held);
-  const rows = await select<ShownPlace>(reading, ofOwner, { owner }, placeColumns, placesName);
-  return new Map(rows.filter(({ collection }) => isHeld.has(collection)).map((row) => [row.collection, row]));
-}
-
-/** Whether collections are more than one parameter takes. */
-export const areMany = (collections: readonly string[]): boolean =>
-  charactersOf(collections) > charactersAtOnce;
+/** The query for the collections that are shown of those of which `{owner:String}` holds a token, with their places. */
+export const shownOfOwnerSql = (tables: Reading['tables']): string =>
+  `SELECT collection, born_at
+   FROM ${tables.of('shown_collections')} FINAL
+   WHERE collection GLOBAL IN (
+     SELECT collection FROM ${tables.of('token_counts')} FINAL WHERE account = {owner:String}
+   )`;
 
 async function readRemembered<Row extends { readonly collection: string }>(
   reading: Reading,
@@ -126,36 +116,22 @@ async function readRemembered<Row extends { readonly collection: string }>(
   return shown;
 }
 
+/** The newest row of each collection, where that does not say that it is shown no longer. */
 function lookUp<Row>(
-  reading: Reading,
+  { database, tables, call }: Reading,
   collections: readonly string[],
   columns: readonly string[],
   name: string,
 ): Promise<Row[]> {
+  const sql = newestRowsSql(
+    tables.of('shown_collections'),
+    ['collection', ...columns],
+    ['collection'],
+    'collection IN {collections:Array(String)}',
+  );
   return inParts(
     collections,
     (collection) => [collection],
-    (some) =>
-      select<Row>(reading, 'collection IN {collections:Array(String)}', { collections: some }, columns, name),
-  );
-}
-
-/** The newest row of each collection, where that does not say that it is shown no longer. */
-function select<Row>(
-  { database, tables, call }: Reading,
-  which: string,
-  params: Params,
-  columns: readonly string[],
-  name: string,
-): Promise<Row[]> {
-  return database.rows<Row>(
-    newestRowsSql(
-      tables.of('shown_collections'),
-      ['collection', 'born_at', ...columns],
-      ['collection'],
-      which,
-    ),
-    params,
-    { name, ...call },
+    (some) => database.rows<Row>(sql, { collections: some }, { name, ...call }),
   );
 }

@@ -5,7 +5,7 @@ import { type MovingList, type MovingPage, memoryList, movingPage } from '../../
 import { holdingOf, type ListName } from '../store/tables.js';
 import { type ShownCollection, tokenName } from '../store/types.js';
 import { tokenKey } from '../token-key.js';
-import { readCounts, readHoldings } from './counts.js';
+import { type Held, readCounts, readHeld } from './counts.js';
 import {
   countItems,
   ends,
@@ -19,7 +19,7 @@ import {
   shorten,
 } from './items.js';
 import type { Reading } from './reader.js';
-import { readPlacesOf, readShown, readShownPlaces } from './shown.js';
+import { readShown, readShownSizes } from './shown.js';
 import { readTokenSizes, readTokens, type TokenRow } from './tokens.js';
 
 /** How a list of tokens is sorted. */
@@ -69,7 +69,7 @@ export async function listTokensByCollection(
       page,
       memoryItems(name, () => oneToken(reading, collection, query)),
     );
-  const of = { list: listIn('collection', order), scope: collection, hidden: [] };
+  const of = { list: listIn('collection', order), scope: collection };
   return pageOf(reading, page, {
     ...tableItems(reading, name, of),
     count: async () => (await readCounts(reading, '', [collection])).get(collection) ?? 0,
@@ -86,23 +86,8 @@ export async function listTokensByAccount(
   const { token_id, order, page } = query;
   const name = `tokens/by_account/${owner}?${collection}&${order}&${token_id}`;
   const held =
-    collection === ''
-      ? await readHoldings(reading, owner)
-      : [...(await readCounts(reading, owner, [collection]))].map(([address, token_count]) => ({
-          collection: address,
-          token_count,
-        }));
-  const shown = await readPlacesOf(
-    reading,
-    held.map((holding) => holding.collection),
-    owner,
-  );
-  const hidden = held.map((holding) => holding.collection).filter((address) => !shown.has(address));
-  const total = held.reduce(
-    (sum, holding) => sum + (shown.has(holding.collection) ? holding.token_count : 0),
-    0,
-  );
-  if (total === 0)
+    collection === '' ? await readHeld(reading, owner) : await readHeldIn(reading, owner, collection);
+  if (held.shown === 0)
     return pageOf(
       reading,
       page,
@@ -117,10 +102,23 @@ export async function listTokensByAccount(
       ? { list: listIn('owner', order), scope: owner }
       : { list: listIn('holding', order), scope: holdingOf(owner, collection) };
   // An account has one token of an id in each of so many collections.
-  const shownOf = { ...of, hidden, owner, ...(token_id === '' ? {} : { id_key: tokenKey(token_id) }) };
+  const shownOf = {
+    ...of,
+    ...(held.hidden === 0 ? {} : { shown_of: owner }),
+    ...(token_id === '' ? {} : { id_key: tokenKey(token_id) }),
+  };
   const count = async (): Promise<number> =>
-    token_id === '' ? total : countItems(reading, { ...shownOf, list: 'owner' });
+    token_id === '' ? held.shown : countItems(reading, { ...shownOf, list: 'owner' });
   return pageOf(reading, page, { ...tableItems(reading, name, shownOf), count }, owner);
+}
+
+/** What an account holds in one collection. */
+async function readHeldIn(reading: Reading, owner: string, collection: string): Promise<Held> {
+  const [counts, shown] = await Promise.all([
+    readCounts(reading, owner, [collection]),
+    readShown(reading, [collection]),
+  ]);
+  return { shown: shown.has(collection) ? (counts.get(collection) ?? 0) : 0, hidden: 0 };
 }
 
 const listIn = (list: 'collection' | 'owner' | 'holding', order: TokenOrder): ListName =>
@@ -213,7 +211,7 @@ async function sizesOf(reading: Reading, items: readonly Item[]): Promise<number
   if (items.length < 2) return items.map(() => 0);
   const [sizes, shown] = await Promise.all([
     readTokenSizes(reading, items),
-    readShownPlaces(reading, [...new Set(items.map(({ collection }) => collection))]),
+    readShownSizes(reading, [...new Set(items.map(({ collection }) => collection))]),
   ]);
   return items.map(({ collection }, index) => (sizes[index] ?? 0) + (shown.get(collection)?.size ?? 0));
 }

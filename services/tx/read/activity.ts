@@ -1,12 +1,15 @@
 import { status } from '@grpc/grpc-js';
+import { atMost, chunks } from '../../common/chunk.js';
 import type { Call } from '../../common/clickhouse/database.js';
 import { readRowBinary } from '../../common/clickhouse/row-binary.js';
 import { RpcError } from '../../common/errors.js';
+import { largeBytes, oneLarge } from '../../common/material.js';
+import { createSlices } from '../../common/slices.js';
 import type { Reader } from './reader.js';
 
-/** Txs of whole blocks as they are stored, in the order of the chain. */
-export interface StoredTxs {
-  readonly txs: readonly StoredTx[];
+/** What was made of the txs of whole blocks, in the order of the chain. */
+export interface WindowPart<T> {
+  readonly txs: T[];
   /** Every tx up to this block has been given. */
   readonly through_height: number;
 }
@@ -28,24 +31,25 @@ interface BlockRow {
 /** Blocks that are looked up at once, and txs after which a part is given. */
 const [blocksAtOnce, txsAtOnce] = [2_000, 500];
 
-/** Bodies are read in ranges of about this size, in bytes, however large single ones are. */
-const bytesAtOnce = 8 * 1024 * 1024;
-
-/** Bounds of how many bodies one query reads; the first one reads the fewest. */
-const [fewestBodies, mostBodies] = [32, 500];
+/** Bounds of the bodies that one statement reads; a single body may be larger. */
+const [bytesAtOnce, bodiesAtOnce] = [8 * 1024 * 1024, 500];
 
 /**
  * The txs of a window of blocks, a part at a time, each part ending with a block. It reads
- * ranges of consecutive bodies past the cache, so that a long window does not empty it.
+ * ranges of consecutive bodies past the cache, so that a long window does not empty it. Of the bodies
+ * only those of one statement are held, and of large ones one in the whole process.
  *
+ * @param decode makes of a tx what is kept of it.
  * @throws RpcError OUT_OF_RANGE when a block is not indexed, ABORTED when the chain is rolled back.
  */
-export async function* readWindow(
+export async function* readWindow<T>(
   { database, tables, head, look }: Reader,
   from: number,
   to: number,
+  decode: (tx: StoredTx) => T,
   call: Call,
-): AsyncGenerator<StoredTxs, void, undefined> {
+): AsyncGenerator<WindowPart<T>, void, undefined> {
+  const turn = createSlices();
   const began = head.revision;
   const checkChain = async (): Promise<void> => {
     await look?.();
@@ -69,42 +73,55 @@ export async function* readWindow(
     return rows;
   };
 
-  let bodies = fewestBodies;
+  const range = `kind = 'tx' AND sequence BETWEEN {first:UInt64} AND {last:UInt64} ORDER BY sequence`;
+  const complete = <Item>(items: Item[], first: number, last: number): Item[] => {
+    if (items.length === last - first + 1) return items;
+    throw new RpcError(status.UNAVAILABLE, `the txs ${first} to ${last} are not all there: ask again`);
+  };
+  /** Lengths are columns of their own to the engine: no body is read for this. */
+  const sizesOf = async (first: number, last: number): Promise<{ sequence: number; size: number }[]> => {
+    const rows = await database.rows<{ sequence: number; size: number }>(
+      `SELECT sequence, length(b.body) AS size FROM ${tables.of('bodies')} AS b WHERE ${range}`,
+      { first, last },
+      { name: 'tx.window_lengths', ...call },
+    );
+    await checkChain();
+    return complete(rows, first, last);
+  };
   const bodiesOf = async (first: number, last: number): Promise<Buffer[]> => {
+    const answer = await database.bytes(
+      `SELECT body FROM ${tables.of('bodies')} WHERE ${range}`,
+      'RowBinary',
+      { first, last },
+      { name: 'tx.window_bodies', ...call },
+    );
+    await checkChain();
     const found: Buffer[] = [];
-    for (let next = first; next <= last; ) {
-      const end = Math.min(last, next + bodies - 1);
-      const answer = await database.bytes(
-        `SELECT body FROM ${tables.of('bodies')} WHERE kind = 'tx' AND sequence BETWEEN {next:UInt64} AND {end:UInt64} ORDER BY sequence`,
-        'RowBinary',
-        { next, end },
-        { name: 'tx.window_bodies', ...call },
-      );
-      await checkChain();
-      for (const rows = readRowBinary(answer); rows.more(); ) found.push(rows.bytes());
-      if (found.length !== end - first + 1)
-        throw new RpcError(status.UNAVAILABLE, `the txs ${next} to ${end} are not all there: ask again`);
-      const average = Math.max(1, answer.length / (end - next + 1));
-      bodies = Math.min(mostBodies, Math.max(fewestBodies, Math.floor(bytesAtOnce / average)));
-      next = end + 1;
-    }
-    return found;
+    for (const rows = readRowBinary(answer); rows.more(); ) found.push(rows.bytes());
+    return complete(found, first, last);
   };
 
   for (let next = from; next <= to; next += blocksAtOnce) {
     const rows = await blocksOf(next, Math.min(to, next + blocksAtOnce - 1));
     for (const part of partsOf(rows)) {
-      const [first, last] = [part[0] as BlockRow, part.at(-1) as BlockRow];
-      const found = await bodiesOf(first.last - first.items + 1, last.last);
-      let index = 0;
-      const txs = part.flatMap(({ height, items }) =>
-        Array.from({ length: items }, (_, position) => ({
-          height,
-          position,
-          body: found[index++] as Buffer,
-        })),
+      const end = part.at(-1) as BlockRow;
+      const places = part.flatMap(({ height, items }) =>
+        Array.from({ length: items }, (_, position) => ({ height, position })),
       );
-      yield { txs, through_height: last.height };
+      const txs: T[] = [];
+      const first = end.last - places.length + 1;
+      const sizes = places.length === 0 ? [] : await sizesOf(first, end.last);
+      for (const some of chunks(sizes, { most: bytesAtOnce, of: ({ size }) => size }, atMost(bodiesAtOnce))) {
+        const read = async (): Promise<void> => {
+          const from_sequence = first + txs.length;
+          for (const body of await bodiesOf(from_sequence, from_sequence + some.length - 1)) {
+            txs.push(decode({ ...(places[txs.length] as Pick<StoredTx, 'height' | 'position'>), body }));
+            await turn();
+          }
+        };
+        await ((some[0]?.size ?? 0) > largeBytes ? oneLarge(read) : read());
+      }
+      yield { txs, through_height: end.height };
     }
   }
 }
