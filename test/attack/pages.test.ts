@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
+import type { Database } from '../../services/common/clickhouse/database.js';
+import { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
+import { connectRpc, streamRpc } from '../../services/common/rpc/client.js';
 import {
   collection,
   hashOfTx,
@@ -31,6 +34,7 @@ const isServed = ({ url }: LargeStack): Promise<void> =>
 interface Page {
   readonly pagination: { readonly next_key: string; readonly previous_key: string; readonly total: string };
   readonly txs?: readonly { readonly txhash: string }[];
+  readonly collections?: readonly unknown[];
   readonly tokens?: readonly { readonly nft: { readonly token_id: string } }[];
 }
 
@@ -206,14 +210,55 @@ describe('many pages of what is large, at once', () => {
   });
 });
 
+describe('what accounts did in txs that are large', () => {
+  it('is told to several readers in the memory of a few txs', async () => {
+    const txs = Array.from({ length: 40 }, () => mebibytes(8));
+    const stack = await serveLargeTables(await testDatabase(), {
+      txs,
+      tokens: { count: 1, uri: 1, name: 1 },
+    });
+    const client = connectRpc(TxServiceClient, stack.tx_address);
+    try {
+      await isServed(stack);
+      forgetPeak();
+      const before = peakMemory_mb();
+      const told = Array.from({ length: 4 }, async () => {
+        let count = 0;
+        for await (const part of streamRpc(client.streamActivity.bind(client), {
+          from_height: 1,
+          to_height: 1,
+        }))
+          count += part.txs.length;
+        return count;
+      });
+      assert.deepEqual(new Set(await Promise.all(told)), new Set([txs.length]));
+      const taken = peakMemory_mb() - before;
+      assert.ok(taken < 300, `${Math.round(taken)} MiB`);
+    } finally {
+      client.close();
+      await stack.stop();
+    }
+  });
+});
+
 describe('pages over what contracts and txs have piled up', () => {
   const [tokens, versions] = [200, 150];
   let stack: LargeStack;
   let run: (sql: string) => Promise<void>;
+  /** Rows of the longest answer to a statement. */
+  let mostRows = 0;
   before(async () => {
     const database = await testDatabase();
     run = (sql) => database.command(sql, {}, { name: 'fill' });
-    stack = await serveLargeTables(database, {
+    const counting: Database = {
+      ...database,
+      async rows<T>(...statement: Parameters<Database['rows']>): Promise<T[]> {
+        const rows = await database.rows<T>(...statement);
+        mostRows = Math.max(mostRows, rows.length);
+        return rows;
+      },
+    };
+    stack = await serveLargeTables(counting, {
       txs: [2_000, 2_000, 2_000],
       tokens: { count: tokens, uri: 100, name: 10 },
     });
@@ -277,6 +322,46 @@ describe('pages over what contracts and txs have piled up', () => {
       assert.equal(next.tokens?.length, 2);
       assert.notDeepEqual(next.tokens, page.tokens);
     }
+  });
+
+  it('of an account with tokens of very many collections read those of the page alone', async () => {
+    const [t, owner, others] = [`${stack.prefix}_nft`, 'e'.repeat(40), 100_000];
+    const key = `(SELECT id_key FROM ${t}.token_lists WHERE list = 'owner' ORDER BY id_key LIMIT 1)`;
+    const address = "concat(leftPad(toString(number), 8, '0'), repeat('e', 32))";
+    const values: Readonly<Record<string, string>> = {
+      account: `'${owner}'`,
+      owner: `'${owner}'`,
+      scope: `'${owner}'`,
+      list: "'owner'",
+      collection: address,
+      id_key: key,
+      born_at: 'number + 1',
+      name: "'x'",
+      token_count: '1',
+    };
+    // Every second collection is shown.
+    mostRows = 0;
+    for (const [table, columns, step] of [
+      ['token_counts', ['account', 'collection', 'token_count'], 1],
+      ['token_lists', ['list', 'scope', 'id_key', 'collection'], 1],
+      ['token_states', ['collection', 'id_key', 'owner'], 1],
+      ['shown_collections', ['collection', 'born_at', 'name'], 2],
+    ] as const)
+      await run(
+        `INSERT INTO ${t}.${table} (${columns.join(', ')}, version)
+         SELECT ${columns.map((column) => values[column]).join(', ')}, 1 FROM numbers(${others}) WHERE number % ${step} = 0`,
+      );
+    for (const path of [
+      `/indexer/nft/v1/collections/by_account/0x${owner}?pagination.limit=2`,
+      `/indexer/nft/v1/tokens/by_account/0x${owner}?pagination.limit=2`,
+      `/indexer/nft/v1/tokens/by_account/0x${owner}?pagination.limit=2&token_id=1`,
+    ]) {
+      const first = await readWithin(path, 250);
+      assert.equal(first.pagination.total, String(others / 2), path);
+      const next = await readWithin(`${path}&pagination.key=${first.pagination.next_key}`, 250);
+      for (const { tokens, collections } of [first, next]) assert.equal((tokens ?? collections)?.length, 2);
+    }
+    assert.ok(mostRows < 100, `${mostRows} rows`);
   });
 
   it('of message types that come in any combination goes by their names', async () => {

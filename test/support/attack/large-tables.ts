@@ -123,6 +123,8 @@ export interface LargeStack {
   /** What the names of the databases begin with. */
   readonly prefix: string;
   readonly url: string;
+  /** Where the tx service listens for gRPC. */
+  readonly tx_address: string;
   readonly metrics: Metrics;
   stop(): Promise<void>;
 }
@@ -162,6 +164,7 @@ export async function serveLargeTables(
   return {
     prefix,
     url: `http://127.0.0.1:${gateway.port}`,
+    tx_address: local('tx'),
     metrics,
     async stop() {
       await gateway.stop();
