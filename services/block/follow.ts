@@ -9,7 +9,7 @@ import { Superseded } from '../common/writer/fence.js';
 import type { WriterHealth } from '../common/writer-health.js';
 import { type FetchedBlock, type FetchOptions, fetchBlock } from './fetch.js';
 import { handleRollback, type RollbackOptions, tipIsElsewhere } from './rollback.js';
-import type { HeaderRow } from './store.js';
+import type { HeaderRow, ShownHeader } from './store.js';
 
 /*
  * The one writer of blocks. What holds at any moment:
@@ -289,7 +289,7 @@ async function write(
 export function toHeader(
   { raw, totals, receipt_count, proposer_address }: FetchedBlock,
   before: HeaderRow | undefined,
-): HeaderRow {
+): ShownHeader {
   const time_ns = toNanoseconds(raw.timestamp);
   const elapsed = before === undefined ? 0n : (time_ns - BigInt(before.time_ns)) / 1_000_000n;
   return {

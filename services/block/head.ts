@@ -1,6 +1,6 @@
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
 import { type Bell, createBell } from '../common/signal.js';
-import type { HeaderRow } from './store.js';
+import type { HeaderRow, ShownHeader } from './store.js';
 
 /** How far the service is, and the newest blocks, in memory. Written by the one follower. */
 export interface Head {
@@ -19,7 +19,7 @@ export interface Head {
   /** Takes over what a start, or another process, found in the tables. */
   reset(range: { first: HeaderRow; last: HeaderRow } | undefined, trace_height: number): void;
   /** Adds headers of blocks that are written, and the blocks themselves where they are at hand. */
-  append(blocks: readonly RawBlock[], headers: readonly HeaderRow[]): void;
+  append(blocks: readonly RawBlock[], headers: readonly ShownHeader[]): void;
   /** Adds traces that are written. */
   appendTraces(traces: readonly RawTrace[]): void;
   /** Traces up to a height are in the tables, but not at hand. */
@@ -30,13 +30,16 @@ export interface Head {
   /** The newest blocks from a height on, if memory has them all; undefined otherwise. */
   tail(from: number): readonly RawBlock[] | undefined;
   /** The newest headers of a range (inclusive), if memory has them all; undefined otherwise. */
-  headers(from: number, to: number): readonly HeaderRow[] | undefined;
+  headers(from: number, to: number): readonly ShownHeader[] | undefined;
   /** As `tail`, for traces. */
   traceTail(from: number): readonly RawTrace[] | undefined;
 }
 
 /** The newest headers are kept, so that the pages that are asked for most need no query. */
 const headersKept = 2_000;
+
+/** Fees are offered in as many denoms as somebody likes: with each so many characters, a header counts as one more. */
+const ordinaryFees = 1_000;
 
 /** The newest items by height, as many as fit into a size. */
 function createTail<T extends { readonly height: number }>(size: number, sizeOf: (item: T) => number) {
@@ -78,7 +81,10 @@ export function createHead(tailBytes: number): Head {
   // Counted as it takes memory, which is compressed: who reads of it counts what it comes to, see `stream.ts`.
   const blockTail = createTail<RawBlock>(tailBytes, (block) => block.material.length);
   const traceTail = createTail<RawTrace>(tailBytes / 2, (trace) => trace.material.length);
-  const headerTail = createTail<HeaderRow>(headersKept, () => 1);
+  const headerTail = createTail<ShownHeader>(
+    headersKept,
+    ({ total_fee }) => 1 + Math.floor(total_fee.length / ordinaryFees),
+  );
   return {
     bell,
     get first() {

@@ -5,7 +5,7 @@ import {
   type BlockServiceServer,
   BlockServiceService,
 } from '../common/gen/indexer/block/v1/block.js';
-import type { PageRequest } from '../common/gen/indexer/common/v1/common.js';
+import type { Coin, PageRequest } from '../common/gen/indexer/common/v1/common.js';
 import { checkPage } from '../common/page/check.js';
 import { densePage } from '../common/page/dense.js';
 import { defaultPage, jsonBytes, type PageBound, readFitting } from '../common/page/fit.js';
@@ -19,7 +19,7 @@ import {
 } from '../common/rpc/server.js';
 import type { WriterHealth } from '../common/writer-health.js';
 import type { Head } from './head.js';
-import type { BlockStore, HeaderRow } from './store.js';
+import type { BlockStore, HeaderRow, ShownHeader } from './store.js';
 import { streamBlocks, streamTraces } from './stream.js';
 import { timeHandlers } from './times.js';
 import type { Validators } from './validators.js';
@@ -50,7 +50,7 @@ const hashesAtOnce = 1_000;
 export function blockService(options: BlockRpcOptions): ServedService {
   const { store, head, validators, stopping, page = defaultPage } = options;
 
-  const toBlock = (header: HeaderRow): Block => ({
+  const toBlock = (header: ShownHeader): Block => ({
     chain_id: options.chain_id(),
     height: String(header.height),
     hash: header.hash,
@@ -59,7 +59,7 @@ export function blockService(options: BlockRpcOptions): ServedService {
     gas_used: header.gas_used,
     gas_wanted: header.gas_wanted,
     tx_count: String(header.tx_count),
-    total_fee: [...header.total_fee],
+    total_fee: JSON.parse(header.total_fee) as Coin[],
     proposer: validators.find(header.proposer_address),
   });
 
@@ -86,10 +86,10 @@ export function blockService(options: BlockRpcOptions): ServedService {
     from: number,
     to: number,
     call: CallContext,
-  ): Promise<HeaderRow[] | undefined> => {
+  ): Promise<ShownHeader[] | undefined> => {
     const known = head.headers(from, to);
     if (known !== undefined) return [...known];
-    const found = await store.headers(from, to, { ...forward(call), stop_after_bytes: page.max_bytes });
+    const found = await store.shownHeaders(from, to, { ...forward(call), stop_after_bytes: page.max_bytes });
     return found.at(-1)?.height === to || found.length === 0 ? found : undefined;
   };
 
@@ -111,7 +111,7 @@ export function blockService(options: BlockRpcOptions): ServedService {
       const header =
         height < head.first || height > last
           ? undefined
-          : (head.headers(height, height)?.[0] ?? (await store.header(height, forward(call))));
+          : (head.headers(height, height)?.[0] ?? (await store.shownHeader(height, forward(call))));
       if (header === undefined) throw notFound(`block ${height} is not indexed`);
       return { block: toBlock(header) };
     }),

@@ -8,7 +8,6 @@ import { readRowBinary } from '../common/clickhouse/row-binary.js';
 import { namesOf } from '../common/clickhouse/tables.js';
 import type { FaultPoint } from '../common/fault.js';
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
-import type { Coin } from '../common/gen/indexer/common/v1/common.js';
 import type { FencedDatabase } from '../common/writer/fence.js';
 import {
   isUnderWay,
@@ -19,7 +18,7 @@ import {
 } from '../common/writer/rollback-record.js';
 import { type Most, portion } from './portion.js';
 
-/** A header as it is stored. */
+/** A header without the fees of its block. */
 export interface HeaderRow {
   readonly height: number;
   readonly hash: string;
@@ -33,10 +32,15 @@ export interface HeaderRow {
   readonly receipt_count: number;
   readonly gas_used: string;
   readonly gas_wanted: string;
-  readonly total_fee: readonly Coin[];
   readonly proposer_address: string;
   /** Bytes of the block's material before it was compressed; 0 in rows of earlier versions. */
   readonly material_bytes: number;
+}
+
+/** A header as a page shows it. */
+export interface ShownHeader extends HeaderRow {
+  /** Fees offered by denom, as the JSON of Coins: a text, since anybody may offer them in very many denoms. */
+  readonly total_fee: string;
 }
 
 /** What became of the traces of a block. */
@@ -44,7 +48,7 @@ export type TraceState = 'traced' | 'none' | 'unavailable';
 
 /** A block to write: its header and its material. */
 export interface BlockRow {
-  readonly header: HeaderRow;
+  readonly header: ShownHeader;
   readonly material: Uint8Array;
 }
 
@@ -64,13 +68,16 @@ type ReadCall = Call & Pick<StatementOptions, 'stop_after_bytes'>;
 const named = (name: string, call: ReadCall = {}) => ({ name: `block.${name}`, ...call });
 
 const headerColumns =
-  'height, hash, parent_hash, timestamp, toString(b.time_ns) AS time_ns, block_time, tx_count, receipt_count, gas_used, gas_wanted, total_fee, proposer_address, material_bytes';
+  'height, hash, parent_hash, timestamp, toString(b.time_ns) AS time_ns, block_time, tx_count, receipt_count, gas_used, gas_wanted, proposer_address, material_bytes';
 
 /** What a header takes beside the fees of its block, in bytes: more than it does, so that what fits by this is read whole. */
 const headerBytes = 1_000;
 
-/** Headers of single blocks that go into one query. */
-const headersAtOnce = 100;
+/** Headers of single blocks that go into one query, without fees and with them: fees may be megabytes. */
+const [headersAtOnce, shownAtOnce] = [100, 16];
+
+/** The condition on a range of heights (inclusive), ascending. */
+const inRange = 'height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height';
 
 /** Tables with one row for each block. */
 const perBlock = ['blocks', 'materials', 'traces'] as const;
@@ -86,13 +93,38 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
     name: string,
     call: ReadCall = {},
   ): Promise<HeaderRow[]> =>
-    database
-      .rows<Omit<HeaderRow, 'total_fee'> & { total_fee: string }>(
-        `SELECT ${headerColumns} FROM ${table('blocks')} AS b WHERE ${condition}`,
-        params,
-        named(name, call),
-      )
-      .then((rows) => rows.map((row) => ({ ...row, total_fee: JSON.parse(row.total_fee) as Coin[] })));
+    database.rows<HeaderRow>(
+      `SELECT ${headerColumns} FROM ${table('blocks')} AS b WHERE ${condition}`,
+      params,
+      named(name, call),
+    );
+
+  const shownHeaders = (
+    condition: string,
+    params: Record<string, unknown>,
+    name: string,
+    call: ReadCall = {},
+  ): Promise<ShownHeader[]> =>
+    database.rows<ShownHeader>(
+      `SELECT ${headerColumns}, total_fee FROM ${table('blocks')} AS b WHERE ${condition}`,
+      params,
+      named(name, call),
+    );
+
+  /** Reads one header; those that are asked for together are read together. */
+  const oneOf = <Row extends HeaderRow>(
+    read: (condition: string, params: Record<string, unknown>, name: string, call: Call) => Promise<Row[]>,
+    name: string,
+    most: number,
+  ) =>
+    createBatcher<number, Row | undefined>({
+      run: async (heights, call) => {
+        const rows = await read('height IN {heights:Array(UInt64)}', { heights }, name, call);
+        const byHeight = new Map(rows.map((row) => [row.height, row]));
+        return heights.map((height) => byHeight.get(height));
+      },
+      ...{ most, atOnce: 1 },
+    });
 
   /** Heights that a table has more than once. Grouped in the table's own order: memory does not grow with the chain. */
   const repeated = (name: (typeof perBlock)[number]): string => {
@@ -183,9 +215,7 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
         named('write_materials'),
       );
       await fault('before headers');
-      const rows = blocks.map(({ header }) =>
-        JSON.stringify({ ...header, total_fee: JSON.stringify(header.total_fee) }),
-      );
+      const rows = blocks.map(({ header }) => JSON.stringify(header));
       await database.insert(table('blocks'), rows.join('\n'), named('write_headers'));
       await database.confirm();
       await fault('after headers');
@@ -278,20 +308,19 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
       return first === undefined || last === undefined ? undefined : { first, last };
     },
 
-    /** One header; those that are asked for together are read together. */
-    header: createBatcher<number, HeaderRow | undefined>({
-      run: async (heights, call) => {
-        const rows = await headers('height IN {heights:Array(UInt64)}', { heights }, 'header', call);
-        const byHeight = new Map(rows.map((row) => [row.height, row]));
-        return heights.map((height) => byHeight.get(height));
-      },
-      most: headersAtOnce,
-      atOnce: 1,
-    }),
+    /** The header of a height. */
+    header: oneOf(headers, 'header', headersAtOnce),
+
+    /** The header of a height, with its fees. */
+    shownHeader: oneOf(shownHeaders, 'shown_header', shownAtOnce),
 
     /** Headers of a range of heights (inclusive), ascending. */
     headers: (from: number, to: number, call: ReadCall = {}) =>
-      headers('height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height', { from, to }, 'headers', call),
+      headers(inRange, { from, to }, 'headers', call),
+
+    /** The same with their fees. */
+    shownHeaders: (from: number, to: number, call: ReadCall = {}) =>
+      shownHeaders(inRange, { from, to }, 'shown_headers', call),
 
     /** Bytes of the headers of a range of heights (inclusive), ascending, without reading them. */
     async headerSizes(from: number, to: number, call: Call = {}): Promise<number[]> {

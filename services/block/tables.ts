@@ -2,14 +2,14 @@ import { messageOf } from '../common/errors.js';
 import { sleep } from '../common/lifecycle.js';
 import type { Log } from '../common/log.js';
 import type { Head } from './head.js';
-import type { BlockStore, HeaderRow } from './store.js';
+import type { BlockStore, HeaderRow, ShownHeader } from './store.js';
 import type { Validators } from './validators.js';
 
 /** How often a process of the role `serve` looks at the tables, in milliseconds. */
 const look_ms = 250;
 
-/** Headers that are taken over at once. */
-const headersAtOnce = 1_000;
+/** Headers that are taken over at once, and bytes of them: fees may be large. */
+const [headersAtOnce, bytesAtOnce] = [1_000, 8 * 1024 * 1024];
 
 export interface FollowTablesOptions {
   readonly store: BlockStore;
@@ -59,16 +59,21 @@ async function takeOver({ store, head, validators }: FollowTablesOptions): Promi
     await validators.load();
     return true;
   }
-  const next = chained(more, last);
+  const [newest] = more.slice(-1);
+  const shown =
+    newest === undefined
+      ? []
+      : await store.shownHeaders(last.height + 1, newest.height, { stop_after_bytes: bytesAtOnce });
+  const next = chained(shown, last);
   if (next.length > 0) head.append([], next);
   if (trace_height > head.trace_height) head.advanceTraces(trace_height);
   // New names change answers about the past.
   if (next.length > 0 && (await validators.load())) head.revise();
-  return next.length < headersAtOnce;
+  return more.length < headersAtOnce && shown.length >= more.length;
 }
 
 /** The headers that follow one without a gap: over several shards a later one may show first. */
-function chained(headers: readonly HeaderRow[], before: HeaderRow): HeaderRow[] {
+function chained(headers: readonly ShownHeader[], before: HeaderRow): ShownHeader[] {
   let last = before;
   const end = headers.findIndex((header) => {
     const fits = header.height === last.height + 1 && header.parent_hash === last.hash;

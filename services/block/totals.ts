@@ -1,12 +1,11 @@
 import type { BlockMaterial } from '../common/gen/indexer/block/v1/block.js';
-import type { Coin } from '../common/gen/indexer/common/v1/common.js';
 
 /** Sums over the txs of a block, failed ones included. */
 export interface BlockTotals {
   gas_used: bigint;
   gas_wanted: bigint;
-  /** Fees offered (`auth_info.fee.amount`) by denom, sorted by denom. */
-  total_fee: Coin[];
+  /** Fees offered (`auth_info.fee.amount`) by denom, sorted by denom: the JSON of Coins. */
+  total_fee: string;
 }
 
 /** Adds up a block's txs. Of a tx that cannot be read only what can counts; never throws. */
@@ -25,7 +24,7 @@ export function blockTotals(material: BlockMaterial): BlockTotals {
   }
   const denoms = [...fees.keys()].sort();
   const total_fee = denoms.map((denom) => ({ denom, amount: String(fees.get(denom)) }));
-  return { gas_used: gasUsed, gas_wanted: gasWanted, total_fee };
+  return { gas_used: gasUsed, gas_wanted: gasWanted, total_fee: JSON.stringify(total_fee) };
 }
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { createHead, type Head } from '../../services/block/head.js';
-import { type BlockStore, createBlockStore, type HeaderRow } from '../../services/block/store.js';
+import { type BlockStore, createBlockStore, type ShownHeader } from '../../services/block/store.js';
 import { streamBlocks, streamTraces } from '../../services/block/stream.js';
 import { migrate, readMigrations } from '../../services/common/clickhouse/migrate.js';
 import type { RawBlock, RawTrace } from '../../services/common/gen/indexer/block/v1/block.js';
@@ -25,7 +25,7 @@ const blockOf = (height: number, bytes: number): RawBlock => ({
   material_bytes: bytes,
 });
 
-const headerOf = ({ height, hash, parent_hash, timestamp, material_bytes }: RawBlock): HeaderRow => ({
+const headerOf = ({ height, hash, parent_hash, timestamp, material_bytes }: RawBlock): ShownHeader => ({
   height,
   hash,
   parent_hash,
@@ -36,7 +36,7 @@ const headerOf = ({ height, hash, parent_hash, timestamp, material_bytes }: RawB
   receipt_count: 0,
   gas_used: '0',
   gas_wanted: '0',
-  total_fee: [],
+  total_fee: '[]',
   proposer_address: '',
   material_bytes,
 });

@@ -342,7 +342,7 @@ describe('blockTotals', () => {
     assert.deepEqual(blockTotals(material(txs)), {
       gas_used: 9007199254740994n,
       gas_wanted: 8n,
-      total_fee: [huge, { denom: 'a', amount: '0' }, { denom: 'b', amount: '8' }],
+      total_fee: JSON.stringify([huge, { denom: 'a', amount: '0' }, { denom: 'b', amount: '8' }]),
     });
   });
 });

@@ -151,7 +151,8 @@ describe('blockTotals on the recordings', () => {
 
   it('adds up fees by denom, those of failed txs too', () => {
     const move = recordedBlocks('move');
-    const fees = (height: number) => blockTotals(move.get(height)!.material).total_fee;
+    const fees = (height: number) =>
+      JSON.parse(blockTotals(move.get(height)!.material).total_fee) as { denom: string; amount: string }[];
     assert.deepEqual(fees(1), []);
     assert.deepEqual(fees(9), [{ denom: 'umin', amount: '150000' }]);
     assert.deepEqual(fees(21), []);
