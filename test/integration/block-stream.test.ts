@@ -6,10 +6,14 @@ import { status } from '@grpc/grpc-js';
 import { createHead, type Head } from '../../services/block/head.js';
 import { type BlockStore, createBlockStore, type ShownHeader } from '../../services/block/store.js';
 import { streamBlocks, streamTraces } from '../../services/block/stream.js';
+import { followTables } from '../../services/block/tables.js';
+import { createValidators } from '../../services/block/validators.js';
 import { migrate, readMigrations } from '../../services/common/clickhouse/migrate.js';
 import type { RawBlock, RawTrace } from '../../services/common/gen/indexer/block/v1/block.js';
+import { createLog } from '../../services/common/log.js';
 import { packageRoot } from '../../services/common/paths.js';
 import { soleWriter } from '../../services/common/writer/fence.js';
+import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 
 const MiB = 1024 * 1024;
@@ -186,5 +190,50 @@ describe('the stream of blocks', () => {
     const missing = headOf([blocks[0]!, blockOf(10, 1)]);
     const read = messages(streamBlocks(store, missing, { from_height: 10, parent_hash: '' }, never), 10);
     await assert.rejects(read, /block 10 is not in the tables/);
+  });
+});
+
+describe('blocks whose fees are offered in very many denoms', () => {
+  const total_fee = JSON.stringify(
+    Array.from({ length: 20_000 }, (_, index) => ({ denom: `evm/${index}`, amount: '1' })),
+  );
+  const blocks = Array.from({ length: 60 }, (_, index) => blockOf(index + 1, 10));
+  const headers = blocks.map((block) => ({ ...headerOf(block), total_fee }));
+
+  it('are kept in memory by what they take', () => {
+    const head = createHead(64 * MiB);
+    head.append(blocks, headers);
+    const kept = headers.filter(({ height }) => head.headers(height, height) !== undefined);
+    assert.ok(kept.length > 0 && kept.length * total_fee.length < 4 * MiB, `${kept.length} blocks`);
+    assert.equal(head.tail(1)?.length, blocks.length);
+  });
+
+  it('are read with their fees where those are shown alone', async () => {
+    const store = await emptyStore();
+    await store.write(headers.map((header, index) => ({ header, material: blocks[index]!.material })));
+    for (const rows of [
+      await store.headers(1, 60),
+      await store.raws(1, 60, { bytes: MiB, count: 60 }),
+      await Promise.all(blocks.map(({ height }) => store.header(height, {}))),
+    ]) {
+      assert.equal(rows.length, blocks.length);
+      assert.ok(JSON.stringify(rows).length < 60_000, 'without fees');
+    }
+    assert.equal((await store.shownHeader(7, {}))?.total_fee, total_fee);
+  });
+
+  it('are taken over from the tables a part at a time', async () => {
+    const store = await emptyStore();
+    await store.write(headers.map((header, index) => ({ header, material: blocks[index]!.material })));
+    const head = createHead(MiB);
+    head.reset({ first: headerOf(blocks[0]!), last: headerOf(blocks[0]!) }, 0);
+    const [stop, log] = [new AbortController(), createLog('silent')];
+    const following = followTables({
+      ...{ store, head, log, signal: stop.signal, validators: createValidators(store, log) },
+      ...{ onChain: () => {}, onHindrance: (reason: string) => assert.equal(reason, '') },
+    });
+    await eventually(() => head.last?.height === blocks.length, 'the last block');
+    stop.abort();
+    await following;
   });
 });
