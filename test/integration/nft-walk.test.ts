@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import type { FaultPoint } from '../../services/common/fault.js';
 import type { Happening } from '../../services/nft/decode/types.js';
 import { listCollections } from '../../services/nft/read/collections.js';
-import { startReading } from '../../services/nft/read/reader.js';
+import { type Reader, startReading } from '../../services/nft/read/reader.js';
 import { listTokensByAccount, listTokensByCollection } from '../../services/nft/read/token-lists.js';
 import { tokenIdOf } from '../../services/nft/token-key.js';
-import { newNft, nftBlock } from '../support/nft-tables.js';
+import { newNft, nftBlock, openNft } from '../support/nft-tables.js';
 import { isThorough } from '../support/sample.js';
 
 const [holder, other, art] = ['a1', 'b2', 'd4'].map((pair) => pair.repeat(20)) as [string, string, string];
@@ -109,6 +110,65 @@ describe('a walk through tokens while the chain goes on', function () {
         shown.filter((collection) => expected.includes(collection)),
         reverse ? expected.toReversed() : expected,
       );
+    }
+  });
+
+  it('shows a token that moves in one of the two lists, wherever the writer is, or is stopped', async () => {
+    let fault: FaultPoint = () => {};
+    const { index, store, learn, database, prefix } = await newNft({ fault: (point) => fault(point) });
+    const ids = ['1', '2', '3'];
+    const tokens = ids.map((token_id) => ({ collection: art, token_id }));
+    await store.writeBlocks([
+      nftBlock(1, [
+        ...tokens.map((token): Happening => ({ what: 'mint', token, owner: holder })),
+        { what: 'mint', token: { collection: art, token_id: '9' }, owner: other },
+      ]),
+    ]);
+    await learn();
+    const page = { key: '', offset: 0, limit: 10, count_total: true, reverse: false };
+    const expectOnce = async (reader: Reader, about: string): Promise<void> => {
+      for (const [order, collection] of [
+        ['token_id', ''],
+        ['height', art],
+      ] as const) {
+        const query = { token_id: '', order, page };
+        const lists = [holder, other].map((owner) =>
+          listTokensByAccount(startReading(reader, {}), owner, collection, query),
+        );
+        const shown = (await Promise.all(lists)).flatMap(({ items }) => items);
+        const found = shown.map(({ token }) => tokenIdOf(token.id_key)).sort();
+        assert.deepEqual(found, [...ids, '9'], `${about}, ${order}`);
+      }
+      const all = await listTokensByCollection(startReading(reader, {}), art, {
+        ...{ token_id: '', order: 'height', page },
+      });
+      assert.equal(all.items.length, ids.length + 1, about);
+    };
+    const move = (height: number, owner: string) =>
+      store.writeBlocks([
+        nftBlock(
+          height,
+          tokens.map((token) => ({ what: 'transfer', token, owner })),
+        ),
+      ]);
+    const points: string[] = [];
+    fault = async (point) => {
+      points.push(point);
+      await expectOnce(index.reader, points.join(', '));
+    };
+    await move(2, other);
+    for (let kill = 0; kill < points.length; kill++) {
+      let left = kill;
+      fault = () => {
+        if (left-- === 0) throw new Error('killed');
+      };
+      await assert.rejects(move(3, holder), /killed/);
+      fault = () => {};
+      // One that starts while nobody writes.
+      const { index: another } = await openNft(database, prefix);
+      await expectOnce(another.reader, `killed after ${points.slice(0, kill).join(', ')}`);
+      await store.recover();
+      if (store.position.height === 3) await store.unwind(2);
     }
   });
 });

@@ -5,7 +5,7 @@ import { type MovingList, type MovingPage, memoryList, movingPage } from '../../
 import { holdingOf, type ListName } from '../store/tables.js';
 import { type ShownCollection, tokenName } from '../store/types.js';
 import { tokenKey } from '../token-key.js';
-import { type Held, readCounts, readHeld } from './counts.js';
+import { readCounts, readHeld } from './counts.js';
 import {
   countItems,
   ends,
@@ -43,11 +43,6 @@ interface Listed extends Item {
   readonly token?: TokenRow;
 }
 
-const emptyPage = (): MovingPage<ShownToken> => ({
-  items: [],
-  pagination: { next_key: '', previous_key: '', total: '0' },
-});
-
 /** The tokens of a collection; none when it is not shown. */
 export async function listTokensByCollection(
   reading: Reading,
@@ -57,12 +52,7 @@ export async function listTokensByCollection(
   const { token_id, order, page } = query;
   const name = `tokens/by_collection/${collection}?${order}&${token_id}`;
   const shown = await readShown(reading, [collection]);
-  if (!shown.has(collection))
-    return pageOf(
-      reading,
-      page,
-      memoryItems(name, async () => []),
-    );
+  if (!shown.has(collection)) return pageOf(reading, page, noItems(name));
   if (token_id !== '')
     return pageOf(
       reading,
@@ -72,7 +62,7 @@ export async function listTokensByCollection(
   const of = { list: listIn('collection', order), scope: collection };
   return pageOf(reading, page, {
     ...tableItems(reading, name, of),
-    count: async () => (await readCounts(reading, '', [collection])).get(collection) ?? 0,
+    count: () => countIn(reading, '', collection),
   });
 }
 
@@ -85,41 +75,31 @@ export async function listTokensByAccount(
 ): Promise<MovingPage<ShownToken>> {
   const { token_id, order, page } = query;
   const name = `tokens/by_account/${owner}?${collection}&${order}&${token_id}`;
-  const held =
-    collection === '' ? await readHeld(reading, owner) : await readHeldIn(reading, owner, collection);
-  if (held.shown === 0)
-    return pageOf(
-      reading,
-      page,
-      memoryItems(name, async () => []),
-    );
-  if (token_id !== '' && collection !== '') {
+  if (collection === '') {
+    const { shown, hidden } = await readHeld(reading, owner);
+    const of = {
+      list: listIn('owner', order),
+      scope: owner,
+      ...(hidden === 0 ? {} : { shown_of: owner }),
+      // An account has one token of an id in each of so many collections.
+      ...(token_id === '' ? {} : { id_key: tokenKey(token_id) }),
+    };
+    const count = async () => (token_id === '' ? shown : countItems(reading, { ...of, list: 'owner' }));
+    return pageOf(reading, page, { ...tableItems(reading, name, of), count }, owner);
+  }
+  if (!(await readShown(reading, [collection])).has(collection)) return pageOf(reading, page, noItems(name));
+  if (token_id !== '') {
     const load = () => oneToken(reading, collection, query, owner);
     return pageOf(reading, page, memoryItems(name, load));
   }
-  const of =
-    collection === ''
-      ? { list: listIn('owner', order), scope: owner }
-      : { list: listIn('holding', order), scope: holdingOf(owner, collection) };
-  // An account has one token of an id in each of so many collections.
-  const shownOf = {
-    ...of,
-    ...(held.hidden === 0 ? {} : { shown_of: owner }),
-    ...(token_id === '' ? {} : { id_key: tokenKey(token_id) }),
-  };
-  const count = async (): Promise<number> =>
-    token_id === '' ? held.shown : countItems(reading, { ...shownOf, list: 'owner' });
-  return pageOf(reading, page, { ...tableItems(reading, name, shownOf), count }, owner);
+  const of = { list: listIn('holding', order), scope: holdingOf(owner, collection) };
+  const count = () => countIn(reading, owner, collection);
+  return pageOf(reading, page, { ...tableItems(reading, name, of), count }, owner);
 }
 
-/** What an account holds in one collection. */
-async function readHeldIn(reading: Reading, owner: string, collection: string): Promise<Held> {
-  const [counts, shown] = await Promise.all([
-    readCounts(reading, owner, [collection]),
-    readShown(reading, [collection]),
-  ]);
-  return { shown: shown.has(collection) ? (counts.get(collection) ?? 0) : 0, hidden: 0 };
-}
+/** How many tokens an account has in a collection; with the account '' how many the collection has. */
+const countIn = async (reading: Reading, account: string, collection: string): Promise<number> =>
+  (await readCounts(reading, account, [collection])).get(collection) ?? 0;
 
 const listIn = (list: 'collection' | 'owner' | 'holding', order: TokenOrder): ListName =>
   order === 'height' ? `${list}_height` : list;
@@ -138,6 +118,8 @@ const memoryItems = (name: string, load: () => Promise<Listed[]>): MovingList<Li
     load,
   );
 
+const noItems = (name: string): MovingList<Listed> => memoryItems(name, async () => []);
+
 /** The token of an id in a collection, if it is there and somebody's. */
 async function oneToken(
   reading: Reading,
@@ -155,9 +137,9 @@ async function oneToken(
 const [mostReads, pause_ms] = [3, 25];
 
 /**
- * The tokens of a page. A list and the tokens themselves are read one after the other: where a batch that was written in
- * between has burnt a token, or given it away, the page is read again. Should that be so for long, because the writer was
- * stopped in between, the token is left out: it is where the list has not arrived yet.
+ * The tokens of a page. While a batch is written a token can stand in two lists; its state tells which of them counts, see
+ * `tokenRows`. A page from which one was left out is read again, so that it is as long as it should be. Should that be so
+ * for long, because the writer was stopped in between, it is shorter.
  *
  * @param owner whose list it is, unless it is a collection's.
  */
@@ -167,10 +149,11 @@ async function pageOf(
   list: MovingList<Listed>,
   owner?: string,
 ): Promise<MovingPage<ShownToken>> {
-  const isThere = (item: Partial<ShownToken>): item is ShownToken =>
+  const isThere = (item: Found): item is Found & ShownToken =>
     item.collection !== undefined &&
     item.token?.burnt === false &&
-    (owner === undefined || item.token.owner === owner);
+    (owner === undefined || item.token.owner === owner) &&
+    (item.height === 0 || item.token.height === item.height);
   for (let reads = 1; ; reads++) {
     const { items, pagination } = await readPage(reading, request, list);
     const there = items.filter(isThere);
@@ -179,18 +162,21 @@ async function pageOf(
   }
 }
 
+/** What was found of an item: its height in the list, the token and its collection. */
+type Found = Pick<Item, 'height'> & Partial<ShownToken>;
+
 async function readPage(
   reading: Reading,
   request: PageRequest,
   list: MovingList<Listed>,
-): Promise<MovingPage<Partial<ShownToken>>> {
+): Promise<MovingPage<Found>> {
   const { items, pagination } = await readFitting(
     request,
     reading.page,
     (wanted) => movingPage(wanted, list),
     (page) => sizesOf(reading, page.items),
   );
-  if (items.length === 0) return { ...emptyPage(), pagination };
+  if (items.length === 0) return { items: [], pagination };
   const [tokens, shown] = await Promise.all([
     readTokens(
       reading,
@@ -198,9 +184,13 @@ async function readPage(
     ),
     readShown(reading, [...new Set(items.map(({ collection }) => collection))]),
   ]);
-  const described = items.map(({ collection, id_key, token: found }) => {
+  const described = items.map(({ height, collection, id_key, token: found }) => {
     const [token, of] = [found ?? tokens.get(tokenName(collection, id_key)), shown.get(collection)];
-    return { ...(token === undefined ? {} : { token }), ...(of === undefined ? {} : { collection: of }) };
+    return {
+      height,
+      ...(token === undefined ? {} : { token }),
+      ...(of === undefined ? {} : { collection: of }),
+    };
   });
   return { items: described, pagination };
 }

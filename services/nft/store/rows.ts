@@ -37,20 +37,26 @@ export const nameRow = (name: CollectionName, source: 'node' | 'chain', version:
   version,
 });
 
-/** The rows of the views of tokens that a batch changes. */
+/**
+ * The rows of the views of tokens that a batch changes. An entry of a list counts as far as the state of its token agrees:
+ * the new entries come first, then the states, then the old entries go. So a token is in the list that it leaves until it
+ * is in the one where it comes, wherever the writer is stopped.
+ */
 export function tokenRows(batch: Batch, version: string): TableRows<ViewName>[] {
-  const entries: string[] = [];
+  const [coming, going]: [string[], string[]] = [[], []];
   // What came and went within the batch was never there.
   for (const { gone, was, ...entry } of batch.items.values())
-    if (was === gone) entries.push(JSON.stringify({ ...entry, version, is_deleted: Number(gone) }));
+    if (was === gone)
+      (gone ? going : coming).push(JSON.stringify({ ...entry, version, is_deleted: Number(gone) }));
   return [
+    ['token_lists', coming],
     [
       'token_states',
       Array.from(batch.tokens.values(), ({ state, ...token }) =>
         JSON.stringify({ ...token, ...state, version, is_deleted: 0 }),
       ),
     ],
-    ['token_lists', entries],
+    ['token_lists', going],
     [
       'token_counts',
       Array.from(batch.counts.values(), ({ owner, collection, n }) =>
