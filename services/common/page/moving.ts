@@ -1,5 +1,6 @@
 import type { PageRequest, PageResponse } from '../gen/indexer/common/v1/common.js';
 import { decodeKey, encodeKey } from './key.js';
+import type { Side } from './view.js';
 
 /** Where an item stands in its list, as a key carries it. */
 export type Position = readonly (string | number)[];
@@ -23,8 +24,8 @@ export interface MovingList<T> {
 
 /** A part of a list. */
 export interface Range {
-  /** Only items strictly after this position, or before it. */
-  readonly beyond: { readonly position: Position; readonly side: 'after' | 'before' } | undefined;
+  /** Only items on a side of this position. */
+  readonly beyond: (Side & { readonly position: Position }) | undefined;
   /** Undefined: in whichever order is the cheaper one. */
   readonly descending: boolean | undefined;
   readonly offset: number;
@@ -38,8 +39,8 @@ export interface MovingPage<T> {
 }
 
 /**
- * Reads a page. Unlike in lists that only grow, the neighbour that a key was given for may be
- * gone by now: whether there is one on either side is looked up, never assumed.
+ * Reads a page. Unlike in lists that only grow, the neighbour that a key was given for may be gone by now. So a page by key
+ * is read from that neighbour on; where it is gone, somebody looks whether another one is there.
  *
  * @throws RpcError INVALID_ARGUMENT for a key that is not of this list.
  */
@@ -51,23 +52,28 @@ export async function movingPage<T>(request: PageRequest, list: MovingList<T>): 
   const descending = reverse !== isBack;
   const offset = decoded === undefined ? request.offset : 0;
   const side = descending ? 'before' : 'after';
-  const beyond = anchor === undefined ? undefined : { position: anchor, side: side as 'after' | 'before' };
-  const read = await list.read({ beyond, descending, offset, limit: limit + 1 });
-  const items = read.slice(0, limit);
+  const beyond = anchor === undefined ? undefined : ({ position: anchor, side, isIncluded: true } as const);
+  const read = await list.read({ beyond, descending, offset, limit: limit + (anchor === undefined ? 1 : 2) });
+  const [nearest] = read;
+  const hasAnchor =
+    anchor !== undefined && nearest !== undefined && comparePositions(list.positionOf(nearest), anchor) === 0;
+  const found = hasAnchor ? read.slice(1) : read;
+  const items = found.slice(0, limit);
   if (isBack) items.reverse();
-  const hasMore = read.length > limit;
+  const hasMore = found.length > limit;
   const [first, last] = [items[0], items.at(-1)];
 
   /** Whether an item lies beyond the page on the side where it was entered. */
   const hasBehind = async (): Promise<boolean> => {
     if (anchor === undefined && offset === 0) return false;
+    // What the offset passes over was there when the page was read.
+    if (hasAnchor || (anchor === undefined && items.length > 0)) return true;
     const edge = isBack ? last : first;
     const behind =
       edge === undefined
         ? undefined
         : { position: list.positionOf(edge), side: descending ? ('after' as const) : ('before' as const) };
-    const found = await list.read({ beyond: behind, descending: undefined, offset: 0, limit: 1 });
-    return found.length > 0;
+    return (await list.read({ beyond: behind, descending: undefined, offset: 0, limit: 1 })).length > 0;
   };
   const shorten = list.shorten ?? ((position: Position) => position);
   const isEntered = await hasBehind();
@@ -116,6 +122,7 @@ export function memoryList<T>(
       const isBeyond = (item: T): boolean => {
         if (beyond === undefined) return true;
         const order = comparePositions(list.positionOf(item), beyond.position);
+        if (order === 0) return beyond.isIncluded === true;
         return beyond.side === 'before' ? order < 0 : order > 0;
       };
       const items = await sorted();

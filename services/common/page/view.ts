@@ -26,19 +26,25 @@ export const newestRowsSql = (
   )
   WHERE is_deleted = 0`;
 
+/** Which side of a position rows are on. */
+export interface Side {
+  readonly side: 'after' | 'before';
+  /** Whether a row at the position itself is meant too. Default: it is not. */
+  readonly isIncluded?: boolean;
+}
+
 /**
  * That rows come after a position, or before it, in the order of a table whose key begins with these columns. Not as a
  * comparison of tuples: of that the primary key uses the first part only.
  *
  * @param columns with the values of the position.
- * @param last compares the last column, where a row at the position itself counts.
  */
 export function beyondSql(
   columns: readonly (readonly [column: string, value: string])[],
-  side: 'after' | 'before',
-  last: '<' | '>' | '<=' = side === 'after' ? '>' : '<',
+  { side, isIncluded = false }: Side,
 ): string {
   const over = side === 'after' ? '>' : '<';
+  const last = isIncluded ? `${over}=` : over;
   const steps = columns.map(([column, value], index) => {
     const same = columns.slice(0, index).map(([other, its]) => `${other} = ${its}`);
     return [...same, `${column} ${index === columns.length - 1 ? last : over} ${value}`].join(' AND ');
@@ -50,8 +56,8 @@ export function beyondSql(
 export interface ViewPage {
   /** The table, qualified. */
   readonly table: string;
-  /** Columns that are asked for. */
-  readonly columns: readonly string[];
+  /** What is asked for: expressions by name, over columns with the alias `v`. */
+  readonly columns: Readonly<Record<string, string>>;
   /** The columns that the table is ordered by. */
   readonly key: readonly string[];
   /** Condition on columns of the key, with the alias `v`. */
@@ -74,21 +80,17 @@ const farOffset = 5_000;
 export function viewPageSql({ table, columns, key, where, descending, skip }: ViewPage): string {
   const direction = descending ? 'DESC' : 'ASC';
   const order = key.map((column) => `v.${column} ${direction}`).join(', ');
-  const list = [...new Set([...columns, ...key])].map((column) => `v.${column} AS ${column}`).join(', ');
-  const names = columns.join(', ');
+  const list = Object.entries(columns).map(([name, expression]) => `${expression} AS ${name}`);
   if (!descending || skip > farOffset)
-    return `SELECT ${names}
-      FROM (
-        SELECT ${list}
-        FROM ${table} AS v FINAL
-        WHERE ${where}
-        ORDER BY ${order}
-        LIMIT {limit:UInt64} OFFSET {skip:UInt64}
-        ${descending ? '' : `SETTINGS ${smallBlocks}`}
-      )`;
-  return `SELECT ${names}
+    return `SELECT ${list.join(', ')}
+      FROM ${table} AS v FINAL
+      WHERE ${where}
+      ORDER BY ${order}
+      LIMIT {limit:UInt64} OFFSET {skip:UInt64}
+      ${descending ? '' : `SETTINGS ${smallBlocks}`}`;
+  return `SELECT ${Object.keys(columns).join(', ')}
     FROM (
-      SELECT ${list}, v.is_deleted AS is_deleted
+      SELECT ${list.join(', ')}, v.is_deleted AS is_deleted
       FROM ${table} AS v
       WHERE ${where}
       ORDER BY ${order}, v.version DESC

@@ -77,8 +77,7 @@ const fillIn = <Name extends string>({ of }: ViewEnvironment<Name>, sql: string,
 const bound = (columns: readonly string[], prefix: string, side: '>' | '<='): string =>
   beyondSql(
     columns.map((column, index) => [`f.${column}`, `{${prefix}_${index}:String}`]),
-    side === '>' ? 'after' : 'before',
-    side,
+    side === '>' ? { side: 'after' } : { side: 'before', isIncluded: true },
   );
 
 const boundParams = (prefix: string, values: readonly string[]): Record<string, string> =>

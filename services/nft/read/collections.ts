@@ -95,8 +95,7 @@ const place = [
 ] as const;
 
 /** The condition that a place lies beyond the position of a range. */
-const beyondPlace = ({ beyond }: Range): string =>
-  beyond === undefined ? '1' : beyondSql(place, beyond.side);
+const beyondPlace = ({ beyond }: Range): string => (beyond === undefined ? '1' : beyondSql(place, beyond));
 
 /** Reads places of the collections of an account, in order. */
 function readPlacesOf(
@@ -122,10 +121,11 @@ function readPlaces({ database, tables, call }: Reading, range: Range): Promise<
   const { beyond, descending = false, offset, limit } = range;
   const where = beyondPlace(range);
   const [born_at, collection] = beyond?.position ?? [];
-  const columns = ['born_at', 'collection'];
+  const key = ['born_at', 'collection'];
+  const columns = { born_at: 'v.born_at', collection: 'v.collection' };
   const table = tables.of('collection_list');
   return database.rows<CollectionPlace>(
-    viewPageSql({ table, columns, key: columns, where, descending, skip: offset }),
+    viewPageSql({ table, columns, key, where, descending, skip: offset }),
     { limit, skip: offset, born_at, collection },
     { name: 'nft.collection_places', ...call },
   );

@@ -38,7 +38,7 @@ export function readItems(
     ['v.id_key', '{id_key:String}'],
     ['v.collection', '{collection:String}'],
   ] as const;
-  const part = beyond === undefined ? '' : `AND ${beyondSql(place, beyond.side)}`;
+  const part = beyond === undefined ? '' : `AND ${beyondSql(place, beyond)}`;
   const [height, id_key, collection] = beyond?.position ?? [];
   // In the table's order where any will do, but towards the position where items in between may be left out.
   const isSparse = of.shown_of !== undefined || of.id_key !== undefined;
@@ -46,7 +46,7 @@ export function readItems(
   const { where, params } = conditionOf(tables, of);
   const sql = viewPageSql({
     table: tables.of('token_lists'),
-    columns: ['height', 'id_key', 'collection'],
+    columns: { height: 'v.height', id_key: 'v.id_key', collection: 'v.collection' },
     key: itemKey,
     where: `${where} ${part}`,
     ...{ descending: backwards, skip: offset },

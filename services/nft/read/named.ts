@@ -81,7 +81,7 @@ function readNamed(
     ['born_at', '{born_at:UInt64}'],
     ['collection', '{collection:String}'],
   ] as const;
-  const part = beyond === undefined ? '' : `WHERE ${beyondSql(place, beyond.side)}`;
+  const part = beyond === undefined ? '' : `WHERE ${beyondSql(place, beyond)}`;
   const [rank, born_at, collection] = beyond?.position ?? [];
   return database.rows<Named>(
     `SELECT inexact, born_at, collection

@@ -46,7 +46,7 @@ const positionOf = ({ amount, account }: Holder): Position => [amount, account.s
 function parse([amount = '', account = '']: readonly string[]): Position {
   if (!/^\d{1,78}$/.test(amount) || BigInt(amount) > largestAmount || !/^([0-9a-f]{40})?$/.test(account))
     throw invalidArgument('pagination.key is not a key of this list');
-  return [amount, account];
+  return [String(BigInt(amount)), account];
 }
 
 /** How many holders a token has: one row. */
@@ -75,17 +75,19 @@ function readHolders(
     ['v.account', '{account:String}'],
   ] as const;
   const part =
-    beyond === undefined ? '' : `AND ${beyondSql(place, beyond.side === 'after' ? 'before' : 'after')}`;
+    beyond === undefined
+      ? ''
+      : `AND ${beyondSql(place, { ...beyond, side: beyond.side === 'after' ? 'before' : 'after' })}`;
   const [amount, account] = beyond?.position ?? [];
-  const page = viewPageSql({
+  const sql = viewPageSql({
     table: tables.of('holder_list'),
-    columns: ['place', 'account'],
+    columns: { account: "concat('0x', v.account)", amount: 'toString(bitNot(v.place))' },
     key: ['token', 'place', 'account'],
     where: `v.token = {token:String} ${part}`,
     ...{ descending: !descending, skip: offset },
   });
   return database.rows<Holder>(
-    `SELECT concat('0x', p.account) AS account, toString(bitNot(p.place)) AS amount FROM (${page}) AS p`,
+    sql,
     { token, limit, skip: offset, amount, account },
     { name: 'richlist.places', ...call },
   );
