@@ -6,16 +6,16 @@ import {
   TokenChangeKind,
 } from '../common/gen/indexer/nft/v1/nft.js';
 import type { SizedCollection } from './read/collections.js';
+import type { PastChange } from './read/past.js';
 import type { ShownToken } from './read/token-lists.js';
 import { heightOf } from './store/place.js';
-import type { Change } from './store/types.js';
 import { tokenIdOf } from './token-key.js';
 
 /** How addresses are shown on a rollup. */
 export interface Shower {
   collection(collection: SizedCollection): Collection;
   token(token: ShownToken): Token;
-  change(change: Change): TokenChange;
+  change(change: PastChange): TokenChange;
   /** bech32 of an account; the text as it came where it names none. */
   owner(owner: string): string;
   /** 0x hex of a collection or an object, leading zeros written out. */

@@ -77,6 +77,37 @@ describe('a process that only serves', function () {
     assert.ok((await all(holdersAt(reader, token, again, {}))).length > 0);
   });
 
+  it('tells the changes of an account that has very many of them in several messages', async () => {
+    const { index } = await richlistOf(32, 5, 5);
+    const { tables } = index;
+    const [token, count] = ['f'.repeat(40), 12_000];
+    for (const [account, n] of [
+      ['a', 10],
+      ['b', count],
+      ['c', 10],
+    ] as const)
+      await database.command(
+        `INSERT INTO ${tables.of('changes')} (token, account, ord, height, amount, source)
+         SELECT '${token}', '${account.repeat(40)}', number + 1, 1 + number % 5, number, 'log' FROM numbers(${n})`,
+        {},
+        { name: 'fill' },
+      );
+    const moment = momentOf(index.reader, 2, 4);
+    const upTo = { ...moment, position: { ...moment.position, last_ord: count } };
+    const told: string[] = [];
+    for await (const some of changesBetween(index.reader, token, upTo, {})) {
+      assert.ok(some.length <= 5_000, `${some.length} changes`);
+      told.push(...some.map(({ account, height, amount }) => `${account[2]} ${height} ${amount}`));
+    }
+    const expected = (account: string, n: number) =>
+      Array.from({ length: n }, (_, index) => `${account} ${1 + (index % 5)} ${index}`);
+    const all = [...expected('a', 10), ...expected('b', count), ...expected('c', 10)];
+    assert.deepEqual(
+      told,
+      all.filter((change) => !/^. [15] /.test(change)),
+    );
+  });
+
   thoroughIt(
     'never answers with a list of two chains, when it is rolled back between two statements',
     async () => {

@@ -36,8 +36,8 @@ export interface PastToken {
   readonly height: number;
 }
 
-/** Rows that one statement of a stream reads. */
-const rowsAtOnce = 5_000;
+/** Rows that one statement of a stream reads: ids and texts in place of owners may be kilobytes. */
+const rowsAtOnce = 2_000;
 
 /** The tokens that an account owned at the end of a reading, each with the block of its last change before it. */
 export async function* streamAccountTokens(
@@ -83,7 +83,14 @@ export async function* streamCollectionTokens(
   let after = '';
   for (;;) {
     const rows = await database.rows<PastHolding & { kind: string }>(
-      `SELECT id_key, argMax(h.owner, h.at) AS owner, argMax(h.kind, h.at) AS kind FROM ${tables.of('history')} AS h WHERE collection = {collection:String} AND id_key > {after:String} AND at <= {end:UInt64} AND h.kind IN ('mint', 'transfer', 'burn') GROUP BY id_key ORDER BY id_key LIMIT {limit:UInt64}`,
+      `SELECT h.id_key AS id_key, argMax(h.owner, h.at) AS owner, argMax(h.kind, h.at) AS kind
+       FROM ${tables.of('history')} AS h
+       WHERE h.collection = {collection:String} AND h.id_key > {after:String} AND h.at <= {end:UInt64}
+         AND h.kind IN ('mint', 'transfer', 'burn')
+       GROUP BY h.collection, h.id_key
+       ORDER BY h.collection, h.id_key
+       LIMIT {limit:UInt64}
+       SETTINGS optimize_aggregation_in_order = 1`,
       { collection, after, end, limit: rowsAtOnce },
       { name: 'nft.past_collection', ...call },
     );
@@ -95,17 +102,24 @@ export async function* streamCollectionTokens(
   }
 }
 
+/** A change as a stream tells it. */
+export type PastChange = Omit<Change, 'uri' | 'object' | 'ord' | 'listed'>;
+
 /** The changes of a window of blocks in the order of the chain, of one collection or of all. */
 export async function* streamChanges(
   { database, tables, end, call }: Reading,
   from_height: number,
   collection: string,
-): AsyncGenerator<Change[]> {
+): AsyncGenerator<PastChange[]> {
   const only = collection === '' ? '' : 'AND collection = {collection:String}';
   let after = from_height === 0 ? 0 : endOf(from_height - 1);
   for (;;) {
-    const rows = await database.rows<Change>(
-      `SELECT at, collection, id_key, kind, previous_owner, owner, uri, object, ord, listed, tx_hash, timestamp FROM ${tables.of('changes')} WHERE at > {after:UInt64} AND at <= {end:UInt64} AND kind != 'named' ${only} ORDER BY at LIMIT {limit:UInt64}`,
+    const rows = await database.rows<PastChange>(
+      `SELECT at, collection, id_key, kind, previous_owner, owner, tx_hash, timestamp
+       FROM ${tables.of('changes')}
+       WHERE at > {after:UInt64} AND at <= {end:UInt64} AND kind != 'named' ${only}
+       ORDER BY at
+       LIMIT {limit:UInt64}`,
       { after, end, limit: rowsAtOnce, ...(collection === '' ? {} : { collection }) },
       { name: 'nft.changes', ...call },
     );

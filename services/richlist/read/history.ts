@@ -2,11 +2,12 @@ import { status } from '@grpc/grpc-js';
 import type { Call } from '../../common/clickhouse/database.js';
 import { RpcError } from '../../common/errors.js';
 import type { Change, GetBalanceResponse, Holder } from '../../common/gen/indexer/richlist/v1/richlist.js';
+import { beyondSql } from '../../common/page/view.js';
 import { isRepairing } from '../../common/writer/head-table.js';
 import { type Position, servedHeight } from '../store/cursor.js';
 import type { Reader } from './reader.js';
 
-/** Changes that one message of a stream is about, and those of the last account beyond that. */
+/** Changes that one message of a stream has at most. */
 const changesAtOnce = 5_000;
 
 /** A window of heights as the tables had it when a call began. */
@@ -63,10 +64,24 @@ export async function* holdersAt(
   moment: Moment,
   call: Call,
 ): AsyncGenerator<Holder[], void, undefined> {
-  const select = `SELECT account, toString(argMax(c.amount, c.ord)) AS balance FROM ${reader.tables.of('changes')} AS c WHERE ${ofAccounts} AND c.height <= {to:UInt64} GROUP BY account HAVING argMax(c.amount, c.ord) > 0 ORDER BY account`;
-  type Row = { readonly account: string; readonly balance: string };
-  for await (const rows of rowsOfAccounts<Row>(reader, token, moment, call, select, 'holders_at'))
-    yield rows.map(({ account, balance }) => ({ account: `0x${account}`, amount: balance }));
+  const { database, tables } = reader;
+  const { to, position } = moment;
+  for await (const range of accountRanges(reader, token, call)) {
+    const rows = await database.rows<{ readonly account: string; readonly balance: string }>(
+      `SELECT account, toString(argMax(c.amount, c.ord)) AS balance
+       FROM ${tables.of('changes')} AS c
+       WHERE ${ofAccounts} AND c.height <= {to:UInt64}
+       GROUP BY account
+       HAVING argMax(c.amount, c.ord) > 0
+       ORDER BY account`,
+      { token, ...range, last_ord: position.last_ord, to },
+      { name: 'richlist.holders_at', ...call },
+    );
+    await checkMoment(reader, moment);
+    if (rows.length > 0)
+      yield rows.map(({ account, balance }) => ({ account: `0x${account}`, amount: balance }));
+  }
+  await checkMoment(reader, moment);
 }
 
 /** Every change in a window of heights, account by account. @throws RpcError ABORTED */
@@ -76,42 +91,55 @@ export async function* changesBetween(
   moment: Moment,
   call: Call,
 ): AsyncGenerator<Change[], void, undefined> {
-  const select = `SELECT account, c.height AS at, toString(c.amount) AS balance, c.source = 'heal' AS is_heal FROM ${reader.tables.of('changes')} AS c WHERE ${ofAccounts} AND c.height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY token, account, c.ord`;
-  type Row = { account: string; at: number; balance: string; is_heal: number | boolean };
-  for await (const rows of rowsOfAccounts<Row>(reader, token, moment, call, select, 'changes'))
-    yield rows.map(({ account, at, balance, is_heal }) => ({
-      account: `0x${account}`,
-      height: at,
-      amount: balance,
-      is_heal: Boolean(is_heal),
-    }));
+  const { database, tables } = reader;
+  const { from, to, position } = moment;
+  for await (const range of accountRanges(reader, token, call)) {
+    // An account may have any number of changes.
+    for (let after = [range.above, Number.MAX_SAFE_INTEGER] as const; ; ) {
+      const [account, ord] = after;
+      const rows = await database.rows<ChangeRow>(
+        `SELECT account, c.ord AS ord, c.height AS at, toString(c.amount) AS balance, c.source = 'heal' AS is_heal
+         FROM ${tables.of('changes')} AS c
+         WHERE ${ofAccounts} AND c.height BETWEEN {from:UInt64} AND {to:UInt64} AND ${beyondSql(place, { side: 'after' })}
+         ORDER BY token, account, c.ord
+         LIMIT {limit:UInt64}`,
+        { token, ...range, last_ord: position.last_ord, from, to, account, ord, limit: changesAtOnce },
+        { name: 'richlist.changes', ...call },
+      );
+      await checkMoment(reader, moment);
+      if (rows.length > 0)
+        yield rows.map((row) => ({
+          account: `0x${row.account}`,
+          height: row.at,
+          amount: row.balance,
+          is_heal: Boolean(row.is_heal),
+        }));
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < changesAtOnce) break;
+      after = [last.account, last.ord];
+    }
+  }
+  await checkMoment(reader, moment);
 }
+
+/** A change as the table has it. */
+interface ChangeRow {
+  readonly account: string;
+  readonly ord: number;
+  readonly at: number;
+  readonly balance: string;
+  readonly is_heal: number | boolean;
+}
+
+/** The place of a change within its token. */
+const place = [
+  ['c.account', '{account:String}'],
+  ['c.ord', '{ord:UInt64}'],
+] as const;
 
 /** The changes of a range of accounts in a token, as a call sees them. */
 const ofAccounts =
   'token = {token:String} AND account > {above:String} AND account <= {upTo:String} AND c.ord <= {last_ord:UInt64}';
-
-/** The rows that a query gives of a token, range of accounts by range. @throws RpcError ABORTED */
-async function* rowsOfAccounts<Row>(
-  reader: Reader,
-  token: string,
-  moment: Moment,
-  call: Call,
-  select: string,
-  name: string,
-): AsyncGenerator<Row[], void, undefined> {
-  const { from, to, position } = moment;
-  for await (const range of accountRanges(reader, token, call)) {
-    const rows = await reader.database.rows<Row>(
-      select,
-      { token, ...range, last_ord: position.last_ord, from, to },
-      { name: `richlist.${name}`, ...call },
-    );
-    await checkMoment(reader, moment);
-    if (rows.length > 0) yield rows;
-  }
-  await checkMoment(reader, moment);
-}
 
 /**
  * Ranges of accounts that ever held a token, in order; from the changes, which are complete up

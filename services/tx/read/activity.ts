@@ -28,6 +28,11 @@ interface BlockRow {
   readonly items: number;
 }
 
+/** A block with the bytes of its txs. */
+interface SizedBlock extends BlockRow {
+  readonly sizes: readonly number[];
+}
+
 /** Blocks that are looked up at once, and txs after which a part is given. */
 const [blocksAtOnce, txsAtOnce] = [2_000, 500];
 
@@ -79,14 +84,14 @@ export async function* readWindow<T>(
     throw new RpcError(status.UNAVAILABLE, `the txs ${first} to ${last} are not all there: ask again`);
   };
   /** Lengths are columns of their own to the engine: no body is read for this. */
-  const sizesOf = async (first: number, last: number): Promise<{ sequence: number; size: number }[]> => {
-    const rows = await database.rows<{ sequence: number; size: number }>(
-      `SELECT sequence, length(b.body) AS size FROM ${tables.of('bodies')} AS b WHERE ${range}`,
+  const sizesOf = async (first: number, last: number): Promise<number[]> => {
+    const rows = await database.rows<{ size: number }>(
+      `SELECT length(b.body) AS size FROM ${tables.of('bodies')} AS b WHERE ${range}`,
       { first, last },
       { name: 'tx.window_lengths', ...call },
     );
     await checkChain();
-    return complete(rows, first, last);
+    return complete(rows, first, last).map(({ size }) => size);
   };
   const bodiesOf = async (first: number, last: number): Promise<Buffer[]> => {
     const answer = await database.bytes(
@@ -101,30 +106,43 @@ export async function* readWindow<T>(
     return complete(found, first, last);
   };
 
+  /** Reads the txs of consecutive blocks, of which the first has a sequence. */
+  const readBlocks = async (blocks: readonly SizedBlock[], first: number): Promise<T[]> => {
+    const places = blocks.flatMap(({ height, items }) =>
+      Array.from({ length: items }, (_, position) => ({ height, position })),
+    );
+    const txs: T[] = [];
+    const sizes = blocks.flatMap((block) => block.sizes);
+    for (const some of chunks(sizes, { most: bytesAtOnce, of: (size) => size }, atMost(bodiesAtOnce))) {
+      const read = async (): Promise<void> => {
+        const from_sequence = first + txs.length;
+        for (const body of await bodiesOf(from_sequence, from_sequence + some.length - 1)) {
+          txs.push(decode({ ...(places[txs.length] as Pick<StoredTx, 'height' | 'position'>), body }));
+          await turn();
+        }
+      };
+      await ((some[0] ?? 0) > largeBytes ? oneLarge(read) : read());
+    }
+    return txs;
+  };
+
   for (let next = from; next <= to; next += blocksAtOnce) {
     const rows = await blocksOf(next, Math.min(to, next + blocksAtOnce - 1));
     for (const part of partsOf(rows)) {
-      const end = part.at(-1) as BlockRow;
-      const places = part.flatMap(({ height, items }) =>
-        Array.from({ length: items }, (_, position) => ({ height, position })),
-      );
-      const txs: T[] = [];
-      const first = end.last - places.length + 1;
-      const sizes = places.length === 0 ? [] : await sizesOf(first, end.last);
-      for (const some of chunks(sizes, { most: bytesAtOnce, of: ({ size }) => size }, atMost(bodiesAtOnce))) {
-        const read = async (): Promise<void> => {
-          const from_sequence = first + txs.length;
-          for (const body of await bodiesOf(from_sequence, from_sequence + some.length - 1)) {
-            txs.push(decode({ ...(places[txs.length] as Pick<StoredTx, 'height' | 'position'>), body }));
-            await turn();
-          }
-        };
-        await ((some[0]?.size ?? 0) > largeBytes ? oneLarge(read) : read());
+      const count = part.reduce((sum, { items }) => sum + items, 0);
+      let first = (part.at(-1) as BlockRow).last - count + 1;
+      const sizes = count === 0 ? [] : await sizesOf(first, first + count - 1);
+      const sized = part.map((block) => ({ ...block, sizes: sizes.splice(0, block.items) }));
+      // What is made of bodies can be as large as they are, and goes into one message.
+      for (const some of chunks(sized, { most: bytesAtOnce, of: (block) => sumOf(block.sizes) })) {
+        yield { txs: await readBlocks(some, first), through_height: (some.at(-1) as BlockRow).height };
+        first += some.reduce((sum, { items }) => sum + items, 0);
       }
-      yield { txs, through_height: end.height };
     }
   }
 }
+
+const sumOf = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0);
 
 /** Consecutive blocks with enough txs for a part. */
 function* partsOf(rows: readonly BlockRow[]): Generator<BlockRow[]> {
