@@ -241,6 +241,30 @@ describe('what accounts did in txs that are large', () => {
   });
 });
 
+describe('what accounts did in many blocks of large txs', () => {
+  it('is told a few megabytes of them at a time', async () => {
+    const txs = Array.from({ length: 40 }, () => mebibytes(1));
+    const stack = await serveLargeTables(await testDatabase(), {
+      ...{ txs, txs_per_block: 2, tokens: { count: 1, uri: 1, name: 1 } },
+    });
+    const client = connectRpc(TxServiceClient, stack.tx_address);
+    try {
+      await isServed(stack);
+      const parts: { count: number; through: number }[] = [];
+      const request = { from_height: 1, to_height: 20 };
+      for await (const part of streamRpc(client.streamActivity.bind(client), request))
+        parts.push({ count: part.txs.length, through: part.through_height });
+      assert.deepEqual(
+        parts,
+        [4, 8, 12, 16, 20].map((through) => ({ count: 8, through })),
+      );
+    } finally {
+      client.close();
+      await stack.stop();
+    }
+  });
+});
+
 describe('pages over what contracts and txs have piled up', () => {
   const [tokens, versions] = [200, 150];
   let stack: LargeStack;

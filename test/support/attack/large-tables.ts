@@ -21,6 +21,8 @@ const MiB = 1024 * 1024;
 export interface LargeTables {
   /** Bytes of each tx, from the first to the last. */
   readonly txs: readonly number[];
+  /** Default: all of them are in one block. */
+  readonly txs_per_block?: number;
   /** Tokens of one account: how many, bytes of the uri of each, and of the name of their collection. */
   readonly tokens: { readonly count: number; readonly uri: number; readonly name: number };
 }
@@ -34,7 +36,11 @@ export const hashOfTx = (sequence: number): string => sequence.toString(16).padS
 const textOf = (bytes: string): string =>
   `substring(repeat(repeat('a', 1024), intDiv(toUInt64(${bytes}), 1024) + 1), 1, toUInt64(${bytes}))`;
 
-async function fillTxs(database: Database, prefix: string, sizes: readonly number[]): Promise<void> {
+async function fillTxs(
+  database: Database,
+  prefix: string,
+  { txs: sizes, txs_per_block: each = sizes.length }: LargeTables,
+): Promise<void> {
   const run = (sql: string) => database.command(sql, {}, { name: 'fill' });
   const t = `${prefix}_tx`;
   for (const [index, size] of sizes.entries()) {
@@ -45,6 +51,7 @@ async function fillTxs(database: Database, prefix: string, sizes: readonly numbe
     );
   }
   const n = sizes.length;
+  const top = n / each;
   await run(`INSERT INTO ${t}.chain (chain_id, vm_type) VALUES ('large-1', 'evm')`);
   await run(`OPTIMIZE TABLE ${t}.bodies FINAL`);
   await run(
@@ -61,10 +68,10 @@ async function fillTxs(database: Database, prefix: string, sizes: readonly numbe
   await run(`INSERT INTO ${t}.msg_sets (msg_set, msgs, first_sequence) VALUES (1, ['a.b.MsgC'], 1)`);
   await run(`INSERT INTO ${t}.msg_set_txs (msg_set, sequence) SELECT 1, number + 1 FROM numbers(${n})`);
   await run(
-    `INSERT INTO ${t}.blocks (height, hash, parent_hash, timestamp, last_sequence, tx_count, last_evm_sequence, evm_tx_count) SELECT 1, 'AA', '', '2026-01-01T00:00:00Z', ${n}, ${n}, 0, 0 FROM numbers(1)`,
+    `INSERT INTO ${t}.blocks (height, hash, parent_hash, timestamp, last_sequence, tx_count, last_evm_sequence, evm_tx_count) SELECT number + 1, 'AA', '', '2026-01-01T00:00:00Z', (number + 1) * ${each}, ${each}, 0, 0 FROM numbers(${top})`,
   );
   await run(
-    `INSERT INTO ${t}.head (height, hash, tx, views, version) SELECT 1, 'AA', ${n}, 'whole', 1 FROM numbers(1)`,
+    `INSERT INTO ${t}.head (height, hash, tx, views, version) SELECT ${top}, 'AA', ${n}, 'whole', 1 FROM numbers(1)`,
   );
 }
 
@@ -137,7 +144,7 @@ export async function serveLargeTables(
   const prefix = uniquePrefix();
   await migrateTx(database, prefix);
   await migrateNft(database, prefix);
-  await fillTxs(database, prefix, tables.txs);
+  await fillTxs(database, prefix, tables);
   await fillTokens(database, prefix, tables.tokens);
   const sockets = mkdtempSync(join(tmpdir(), 'weft-sockets-'));
   const local = (name: string): string => `unix:${join(sockets, name)}`;
