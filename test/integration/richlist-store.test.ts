@@ -47,6 +47,22 @@ describe('the tables of the rich list', () => {
     return [pagination.total, items.length];
   };
 
+  it('a denom is found as it is spelled, or in any case where it fits one only', async () => {
+    const { index } = await open();
+    const tokenOf = (n: number): string => String(n).padStart(40, '0');
+    const denoms = ['uABC', 'AbA', 'abA', 'aBA', 'ABA', 'Aba', 'ABa'];
+    const rows = denoms.map((denom, n) => `('${denom.toLowerCase()}', '${denom}', '${tokenOf(n)}', 0)`);
+    await execute(
+      `INSERT INTO ${index.tables.of('denoms')} (folded, denom, token, ord) VALUES ${rows.join(', ')}`,
+    );
+    const found = (denom: string) => findToken(index.reader, denom, {});
+    assert.equal(await found('uABC'), tokenOf(0));
+    assert.equal(await found('uabc'), tokenOf(0));
+    for (const denom of denoms) assert.equal(await found(denom), tokenOf(denoms.indexOf(denom)), denom);
+    // Six fit; a few are named.
+    await assert.rejects(found('aba'), /fits several: ABA, ABa, AbA, Aba, aBA$/);
+  });
+
   it('a rollback into the middle of a batch spares what changed before and not after', async () => {
     const list = await open();
     await list.store.writeBlocks([block(1, [])]);

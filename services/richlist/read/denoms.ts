@@ -11,6 +11,9 @@ const contractIn = (denom: string): string | undefined =>
 /** A denom is at most 128 characters long; what is longer need not be looked for. */
 const longestDenom = 256;
 
+/** Denoms that are named where a text fits several. */
+const denomsNamed = 5;
+
 /**
  * The token that a text names: by the address of its contract, by the denom as it is spelled,
  * or else in any case, when it fits one only.
@@ -37,8 +40,12 @@ export async function findToken(
     denom.length > longestDenom
       ? []
       : await database.rows<{ denom: string; token: string }>(
-          `SELECT DISTINCT denom, token FROM ${tables.of('denoms')} WHERE folded = {folded:String} AND ord <= {last_ord:UInt64} ORDER BY denom`,
-          { folded: denom.toLowerCase(), last_ord },
+          `SELECT DISTINCT denom, token
+           FROM ${tables.of('denoms')}
+           WHERE folded = {folded:String} AND ord <= {last_ord:UInt64}
+           ORDER BY denom = {denom:String} DESC, denom
+           LIMIT {most:UInt64}`,
+          { folded: denom.toLowerCase(), denom, last_ord, most: denomsNamed },
           { name: 'richlist.denom', ...call },
         );
   const fitting = rows.filter((row) => row.denom === denom);
@@ -46,11 +53,6 @@ export async function findToken(
   const [first, second] = found;
   if (first === undefined) throw notFound(`denom ${quoted(denom)} is not known`);
   if (second !== undefined)
-    throw notFound(
-      `denom ${quoted(denom)} fits several: ${found
-        .map((row) => row.denom)
-        .slice(0, 5)
-        .join(', ')}`,
-    );
+    throw notFound(`denom ${quoted(denom)} fits several: ${found.map((row) => row.denom).join(', ')}`);
   return first.token;
 }
