@@ -1,7 +1,7 @@
 import { createBatcher } from '../common/batcher.js';
 import type { Validator } from '../common/chain/rest.js';
 import { claimChain } from '../common/claim.js';
-import type { Call, StatementOptions } from '../common/clickhouse/database.js';
+import type { Call, Params, StatementOptions } from '../common/clickhouse/database.js';
 import type { Target } from '../common/clickhouse/migrate.js';
 import { countRows, removeFromAll } from '../common/clickhouse/remove.js';
 import { readRowBinary } from '../common/clickhouse/row-binary.js';
@@ -87,33 +87,20 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
   const tables = namesOf<string>(target);
   const { of: table } = tables;
 
-  const headers = (
-    condition: string,
-    params: Record<string, unknown>,
-    name: string,
-    call: ReadCall = {},
-  ): Promise<HeaderRow[]> =>
-    database.rows<HeaderRow>(
-      `SELECT ${headerColumns} FROM ${table('blocks')} AS b WHERE ${condition}`,
-      params,
-      named(name, call),
-    );
-
-  const shownHeaders = (
-    condition: string,
-    params: Record<string, unknown>,
-    name: string,
-    call: ReadCall = {},
-  ): Promise<ShownHeader[]> =>
-    database.rows<ShownHeader>(
-      `SELECT ${headerColumns}, total_fee FROM ${table('blocks')} AS b WHERE ${condition}`,
-      params,
-      named(name, call),
-    );
+  const reading =
+    <Row extends HeaderRow>(columns: string) =>
+    (condition: string, params: Params, name: string, call: ReadCall = {}): Promise<Row[]> =>
+      database.rows<Row>(
+        `SELECT ${columns} FROM ${table('blocks')} AS b WHERE ${condition}`,
+        params,
+        named(name, call),
+      );
+  const headers = reading<HeaderRow>(headerColumns);
+  const shownHeaders = reading<ShownHeader>(`${headerColumns}, total_fee`);
 
   /** Reads one header; those that are asked for together are read together. */
   const oneOf = <Row extends HeaderRow>(
-    read: (condition: string, params: Record<string, unknown>, name: string, call: Call) => Promise<Row[]>,
+    read: (condition: string, params: Params, name: string, call: Call) => Promise<Row[]>,
     name: string,
     most: number,
   ) =>
