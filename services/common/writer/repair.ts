@@ -40,7 +40,7 @@ export interface RepairOptions<Position extends Cursor, Name extends string> {
 }
 
 /** Rows of a view, as lines of JSON. */
-export type ViewRows<Name extends string> = readonly [view: Name, lines: readonly string[]];
+export type ViewRows<Name extends string> = readonly [view: Name, lines: Iterable<string>];
 
 /** The head of tables as their one writer moves it. After a failure `find` and `repair` come before anything else. */
 export interface WriterHead<Position extends Cursor, Name extends string> {
@@ -74,7 +74,8 @@ export interface WriterHead<Position extends Cursor, Name extends string> {
   repair(to: Position, onLowered?: () => void): Promise<number>;
 }
 
-const defaultViewRows = 150_000;
+/** Rows of a view that one statement writes, and their characters. */
+const [defaultViewRows, viewCharacters] = [150_000, 24 * 1024 * 1024];
 
 /** Makes the head of tables for their writer. */
 export function createWriterHead<Position extends Cursor, Name extends string>(
@@ -124,14 +125,21 @@ export function createWriterHead<Position extends Cursor, Name extends string>(
     advance: (position) => write({ ...found(), position, views: 'whole' }),
     async writeViews(rows) {
       const { position, rollbacks } = found();
-      if (rows.some(([, lines]) => lines.length > viewRows))
-        await write({ position, views: 'repairing', rollbacks: rollbacks + 1 });
-      for (const [view, lines] of rows)
-        for (const part of chunks(lines, atMost(viewRows))) {
+      let isPartial = false;
+      for (const [view, lines] of rows) {
+        const parts = chunks(lines, atMost(viewRows), { most: viewCharacters, of: ({ length }) => length });
+        for (let part = parts.next(); !part.done; ) {
+          const next = parts.next();
+          if (!next.done && !isPartial) {
+            await write({ position, views: 'repairing', rollbacks: rollbacks + 1 });
+            isPartial = true;
+          }
           await fault(`write ${view}`);
           const statement = { name: `${head.name}.write_${view}`, priority: 'write' as const };
-          await database.insert(tables.of(view), part.join('\n'), statement);
+          await database.insert(tables.of(view), part.value.join('\n'), statement);
+          part = next;
         }
+      }
     },
     async *compareViews() {
       const environment = {

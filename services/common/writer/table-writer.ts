@@ -85,7 +85,7 @@ export interface TableWriter<Position extends Cursor, Name extends string> {
    *
    * @param columns of lines that are TabSeparated; others are JSONEachRow.
    */
-  insert(name: Name, lines: readonly string[], columns?: string): Promise<void>;
+  insert(name: Name, lines: Iterable<string>, columns?: string): Promise<void>;
   /** See `WriterHead`. */
   writeViews(views: readonly ViewRows<Name>[]): Promise<void>;
   /** Says that everything up to a position is written. */

@@ -1,10 +1,8 @@
 import type { FaultPoint } from '../../common/fault.js';
 import type { FencedDatabase } from '../../common/writer/fence.js';
 import { notTrying, readAsked } from './details.js';
-import { lookUpOrigins } from './lookups.js';
 import { endOf } from './place.js';
 import type { Tables } from './tables.js';
-import type { Ask } from './types.js';
 
 export interface AskAgainOptions {
   readonly database: FencedDatabase;
@@ -14,6 +12,11 @@ export interface AskAgainOptions {
   readonly nextVersion: () => number;
   readonly fault: FaultPoint;
 }
+
+/** A job as it is when it is noted. */
+const newJob =
+  "{end:UInt64} AS at, 'pending' AS state, 0 AS attempts, 0 AS next_ms, '' AS error, {version:UInt64} AS version";
+const jobColumns = ['at', 'state', 'attempts', 'next_ms', 'error'] as const;
 
 /**
  * Notes what has to be asked of the node again after a rollback: whatever the removed blocks had made us ask for, and the
@@ -26,35 +29,31 @@ export async function askAgainAbove(
 ): Promise<void> {
   const end = endOf(height);
   const options = { name: 'nft.ask_again', priority: 'write' as const };
-  const job = { at: end, state: 'pending', attempts: 0, next_ms: 0, error: '' };
-  const asks = await database.rows<Ask>(
-    `SELECT DISTINCT subject, collection, first_key, last_key
-     FROM ${tables.of('asks')}
-     WHERE at > {end:UInt64}`,
-    { end },
+  const version = nextVersion();
+  const columns = ['subject', 'collection', 'first_key', 'last_key', ...jobColumns, 'version'];
+  await fault('write jobs');
+  await database.insertSelect(
+    tables.of('jobs'),
+    columns,
+    `SELECT DISTINCT subject, collection, first_key, last_key, ${newJob}
+     FROM (
+       SELECT a.subject AS subject, a.collection AS collection, a.first_key AS first_key, a.last_key AS last_key
+       FROM ${tables.of('asks')} AS a
+       WHERE a.at > {end:UInt64} AND a.collection GLOBAL IN (
+         SELECT b.collection AS collection
+         FROM ${tables.of('births')} AS b
+         WHERE b.at <= {end:UInt64} AND b.kind != 'renamed'
+       )
+     )`,
+    { end, version },
     options,
   );
-  const origins = await lookUpOrigins(
-    database,
-    tables,
-    [...new Set(asks.map(({ collection }) => collection))],
-    end,
-  );
-  const version = nextVersion();
-  const lines = asks
-    .filter(({ collection }) => origins.has(collection))
-    .map((ask) => JSON.stringify({ ...ask, ...job, version }));
-  if (lines.length > 0) {
-    await fault('write jobs');
-    await database.insert(tables.of('jobs'), lines.join('\n'), options);
-  }
   if (asksForTokens) {
     await fault('write jobs of tokens');
     await database.insertSelect(
       tables.of('jobs'),
-      ['subject', 'collection', 'first_key', 'last_key', ...Object.keys(job), 'version'],
-      `SELECT 'tokens' AS subject, collection, id_key AS first_key, id_key AS last_key, {end:UInt64} AS at,
-         'pending' AS state, 0 AS attempts, 0 AS next_ms, '' AS error, {version:UInt64} AS version
+      columns,
+      `SELECT 'tokens' AS subject, collection, id_key AS first_key, id_key AS last_key, ${newJob}
        FROM (
          SELECT
            h.collection AS collection,

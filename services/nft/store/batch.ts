@@ -71,11 +71,20 @@ interface Context {
 /**
  * Adds a block's rows to a batch, and to `known` what it changes. Pure but for the two: the
  * same blocks on the same knowledge give the same rows.
+ *
+ * @param turn awaited between events: a block may have very many.
  */
-export function addBlock(batch: Batch, known: Known, block: NftBlock, vm: Context['vm']): void {
+export async function addBlock(
+  batch: Batch,
+  known: Known,
+  block: NftBlock,
+  vm: Context['vm'],
+  turn: () => Promise<void> | undefined,
+): Promise<void> {
   const { height, hash, parent_hash, timestamp } = block;
   for (const event of block.events) {
     addEvent({ batch, known, vm, timestamp, at: placeOf(height, event.index) }, event);
+    await turn();
   }
   batch.blocks.push({ height, hash, parent_hash });
 }
@@ -91,6 +100,7 @@ function addEvent(context: Context, event: NftEvent): void {
       return;
     }
     case 'class':
+      if (known.classes.get(event.class_name) === event.origin_name) return;
       known.classes.set(event.class_name, event.origin_name);
       batch.classes.push({ class_name: event.class_name, origin_name: event.origin_name, at });
       return;

@@ -80,12 +80,11 @@ export async function lookUpObjects(
   return new Map(rows.map(({ object, ...token }) => [object, token]));
 }
 
-/** What the chain says of collections, up to a place. */
+/** What the chain says of collections. */
 export async function lookUpOrigins(
   database: Database,
   tables: Tables,
   collections: readonly AccountKey[],
-  end: number = Number.MAX_SAFE_INTEGER,
 ): Promise<Map<AccountKey, Origin>> {
   // Of each kind the row that counts: a collection can have any number of names.
   const births = await inParts(collections, itself, (some) =>
@@ -95,11 +94,11 @@ export async function lookUpOrigins(
        WHERE collection IN {collections:Array(String)} AND (collection, kind, at) GLOBAL IN (
          SELECT b.collection AS collection, b.kind AS kind, if(b.kind = 'renamed', max(b.at), min(b.at)) AS at
          FROM ${tables.of('births')} AS b
-         WHERE b.collection IN {collections:Array(String)} AND b.at <= {end:UInt64}
+         WHERE b.collection IN {collections:Array(String)}
          GROUP BY b.collection, b.kind
        )
        ORDER BY at`,
-      { collections: some, end },
+      { collections: some },
       write('look_up_births'),
     ),
   );
@@ -119,7 +118,11 @@ export async function lookUpContracts(
 ): Promise<Map<AccountKey, Creation>> {
   const rows = await inParts(contracts, itself, (some) =>
     database.rows<Creation & { contract: AccountKey }>(
-      `SELECT contract, creator, timestamp, at FROM ${tables.of('contracts')} WHERE contract IN {contracts:Array(String)} ORDER BY at DESC`,
+      `SELECT contract, creator, timestamp, at
+       FROM ${tables.of('contracts')}
+       WHERE contract IN {contracts:Array(String)}
+       ORDER BY at
+       LIMIT 1 BY contract`,
       { contracts: some },
       write('look_up_contracts'),
     ),
@@ -135,7 +138,11 @@ export async function lookUpClasses(
 ): Promise<Map<string, string>> {
   const rows = await inParts(names, itself, (some) =>
     database.rows<{ class_name: string; origin_name: string }>(
-      `SELECT class_name, origin_name FROM ${tables.of('classes')} WHERE class_name IN {names:Array(String)} ORDER BY at`,
+      `SELECT class_name, origin_name
+       FROM ${tables.of('classes')}
+       WHERE class_name IN {names:Array(String)}
+       ORDER BY at DESC
+       LIMIT 1 BY class_name`,
       { names: some },
       write('look_up_classes'),
     ),

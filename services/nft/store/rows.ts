@@ -1,12 +1,23 @@
 import { fold } from '../names.js';
 import type { Batch } from './batch.js';
+import { itemsOf } from './items.js';
 import type { FactName, TableName, ViewName } from './tables.js';
 import type { CollectionName, Origin } from './types.js';
 
-/** Lines of JSONEachRow for a table. */
-export type TableRows<Name extends TableName = TableName> = readonly [table: Name, lines: string[]];
+/** Lines of JSONEachRow for a table, made as they are written: texts of contracts can make them much larger than the batch. */
+export type TableRows<Name extends TableName = TableName> = readonly [table: Name, lines: Iterable<string>];
 
-const lines = (rows: Iterable<object>): string[] => Array.from(rows, (row) => JSON.stringify(row));
+/** Lines of rows, made anew each time they are gone through. */
+const linesOf = <Row>(rows: Iterable<Row>, toLine: (row: Row) => object | undefined): Iterable<string> => ({
+  *[Symbol.iterator]() {
+    for (const row of rows) {
+      const line = toLine(row);
+      if (line !== undefined) yield JSON.stringify(line);
+    }
+  },
+});
+
+const lines = (rows: Iterable<object>): Iterable<string> => linesOf(rows, (row) => row);
 
 /**
  * The facts of a batch, table by table in the order in which they are written; the cursor is not among them.
@@ -24,7 +35,7 @@ export function factRows(batch: Batch, version: number): TableRows<FactName>[] {
     ['births', lines(batch.births)],
     ['classes', lines(batch.classes)],
     ['asks', lines(batch.asks)],
-    ['collection_names', lines(batch.names.map((name) => nameRow(name, 'chain', version)))],
+    ['collection_names', linesOf(batch.names, (name) => nameRow(name, 'chain', version))],
   ];
 }
 
@@ -43,25 +54,23 @@ export const nameRow = (name: CollectionName, source: 'node' | 'chain', version:
  * is in the one where it comes, wherever the writer is stopped.
  */
 export function tokenRows(batch: Batch, version: string): TableRows<ViewName>[] {
-  const [coming, going]: [string[], string[]] = [[], []];
   // What came and went within the batch was never there.
-  for (const { gone, was, ...entry } of batch.items.values())
-    if (was === gone)
-      (gone ? going : coming).push(JSON.stringify({ ...entry, version, is_deleted: Number(gone) }));
+  const entries = (isGoing: boolean) =>
+    linesOf(itemsOf(batch.items), ({ gone, was, ...entry }) =>
+      was === gone && gone === isGoing ? { ...entry, version, is_deleted: Number(gone) } : undefined,
+    );
   return [
-    ['token_lists', coming],
+    ['token_lists', entries(false)],
     [
       'token_states',
-      Array.from(batch.tokens.values(), ({ state, ...token }) =>
-        JSON.stringify({ ...token, ...state, version, is_deleted: 0 }),
-      ),
+      linesOf(batch.tokens, ([, { state, ...token }]) => ({ ...token, ...state, version, is_deleted: 0 })),
     ],
-    ['token_lists', going],
+    ['token_lists', entries(true)],
     [
       'token_counts',
-      Array.from(batch.counts.values(), ({ owner, collection, n }) =>
-        JSON.stringify({ account: owner, collection, token_count: n, version, is_deleted: Number(n === 0) }),
-      ),
+      linesOf(batch.counts, ([, { owner, collection, n }]) => ({
+        ...{ account: owner, collection, token_count: n, version, is_deleted: Number(n === 0) },
+      })),
     ],
   ];
 }

@@ -123,8 +123,7 @@ export function createNftStore(options: StoreOptions): NftStore {
     for (const [object, token] of known.learnt)
       batch.objects.push({ object, ...token, at: placeOf(blocks[0]?.height ?? 0, 0) });
     for (const block of blocks) {
-      addBlock(batch, known, block, vm);
-      await slice();
+      await addBlock(batch, known, block, vm, slice);
     }
     const details = batch.origins.size === 0 ? store.position.details : nextVersion();
     await insertAll(factRows(batch, details));
