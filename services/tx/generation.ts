@@ -55,6 +55,10 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
       rest.urls.length === 0 ? undefined : resolveStoresFrom(rest, signal),
     ),
     onWritten: (written) => takeOver(reader, written),
+    onProblem(problem) {
+      metrics.problems.inc({ service: name(), kind: 'decode' });
+      log.warn(problem);
+    },
   });
   const [vm, account_prefix] = [config.VM_TYPE, config.ACCOUNT_ADDRESS_PREFIX];
   const follower = createBlockFollower({

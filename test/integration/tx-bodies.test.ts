@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { listAll } from '../../services/tx/read/lists.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { randomChain } from '../support/tx-model.js';
+import { naming, randomChain } from '../support/tx-model.js';
 import { migrateTx, openTx } from '../support/tx-tables.js';
 
 describe('bodies in the tables of the tx service', () => {
@@ -30,8 +30,7 @@ describe('bodies in the tables of the tx service', () => {
         hash: index.toString(16).padStart(64, '0'),
         body,
         msgs: [],
-        accounts: new Map<string, boolean>(),
-        stores: [],
+        named: naming(new Map()),
       }));
       await store.writeBlocks([{ ...block, txs }]);
       const page = { key: '', offset: 0, limit: 1000, count_total: true, reverse: false };

@@ -7,7 +7,7 @@ import { createReader } from '../../services/tx/read/reader.js';
 import { createHead } from '../../services/tx/store/cursor.js';
 import { headOf, tablesOf } from '../../services/tx/store/tables.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { busy, listsOf, type ModelBlock, randomChain } from '../support/tx-model.js';
+import { busy, listsOf, type ModelBlock, naming, randomChain } from '../support/tx-model.js';
 import { migrateTx, openTx, type TxTables, type TxTablesOptions } from '../support/tx-tables.js';
 
 const page = { key: '', offset: 0, limit: 10, count_total: true, reverse: true };
@@ -123,7 +123,7 @@ describe('reading the tables of the tx service', () => {
     await assert.rejects(store.writeBlocks(more(4)), /stopped/);
     for (const account of [
       busy,
-      ...blocks.flatMap((block) => block.txs.flatMap((tx) => [...tx.accounts.keys()])),
+      ...blocks.flatMap((block) => block.txs.flatMap((tx) => [...tx.named().accounts.keys()])),
     ]) {
       const expected = listsOf(blocks.slice(0, 6), 0).txs.filter((tx) => tx.accounts.has(account)).length;
       const { pagination } = await listByAccount(reader, 'tx', account, false, { ...page, limit: 1 }, {});
@@ -153,7 +153,7 @@ describe('reading the tables of the tx service', () => {
   it('finds the newest of two txs with the same bytes', async () => {
     const { store, reader } = await open();
     const [first, second] = more(2) as [ModelBlock, ModelBlock];
-    const tx = (body: string) => ({ hash: 'f'.repeat(64), body, msgs: [], accounts: new Map(), stores: [] });
+    const tx = (body: string) => ({ hash: 'f'.repeat(64), body, msgs: [], named: naming(new Map()) });
     await store.writeBlocks([{ ...first, txs: [tx('{"code":5}')] }]);
     assert.equal(String((await getByHash(reader, 'tx', 'f'.repeat(64), {}))?.body), '{"code":5}');
     await store.writeBlocks([{ ...second, txs: [tx('{"code":0}')] }]);

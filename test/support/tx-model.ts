@@ -51,11 +51,24 @@ export function randomChain(seed: number): {
 }
 
 /** The traces of a block. */
-export const traceOf = ({ height, hash, frames }: ModelBlock): DecodedTrace => ({ height, hash, frames });
+export const traceOf = ({ height, hash, frames }: ModelBlock): DecodedTrace => ({
+  ...{ height, hash, frames },
+  length: frames.reduce((sum, { body }) => sum + body.length, 0),
+});
+
+/** What a tx names, as decoding gives it. */
+export const naming =
+  (accounts: ReadonlyMap<string, boolean>, stores: readonly string[] = []): DecodedTx['named'] =>
+  () => ({ accounts, stores, is_cut: false });
+
+/** A tx and all accounts that it is listed under. */
+export interface ListedTx extends DecodedTx {
+  readonly accounts: ReadonlyMap<string, boolean>;
+}
 
 /** What lists must hold, oldest first, as bodies. */
 export interface ModelLists {
-  readonly txs: readonly DecodedTx[];
+  readonly txs: readonly ListedTx[];
   readonly evm_txs: readonly DecodedEvmTx[];
   readonly frames: readonly DecodedFrame[];
 }
@@ -70,9 +83,10 @@ export function listsOf(blocks: readonly ModelBlock[], internal_height: number):
 }
 
 /** The owner of a store counts as named where only the store is. */
-function withOwners(tx: DecodedTx): DecodedTx {
-  const named = new Map(tx.accounts);
-  for (const store of tx.stores) {
+function withOwners(tx: DecodedTx): ListedTx {
+  const { accounts, stores: named_stores } = tx.named();
+  const named = new Map(accounts);
+  for (const store of named_stores) {
     const owner = storeOwner.get(store);
     if (owner !== undefined && !named.has(owner)) named.set(owner, false);
   }
@@ -98,8 +112,10 @@ function randomTx(random: Random, id: string): DecodedTx {
     hash: hashOf(id),
     body: JSON.stringify({ id, memo: `\t\n\u0000"\\é🧵${'x'.repeat(random.integer(300))}` }),
     msgs: random.oneIn(2) ? msgs.reverse() : msgs,
-    accounts: randomAccounts(random),
-    stores: stores.filter(() => random.oneIn(6)),
+    named: naming(
+      randomAccounts(random),
+      stores.filter(() => random.oneIn(6)),
+    ),
   };
 }
 

@@ -151,7 +151,7 @@ describe('signers', () => {
     key: 'ApCG55Q74Mbl+//ST3rwBJ/do9w0F60fhlQhWBCDSGXM',
   };
   const signersOf = (parts: Parts) =>
-    [...(decode(material([parts])).txs[0]?.accounts ?? [])]
+    [...(decode(material([parts])).txs[0]?.named().accounts ?? [])]
       .filter(([, signer]) => signer)
       .map(([one]) => one);
   const withKeys = (keys: unknown[], ...messages: object[]) => ({
@@ -188,7 +188,11 @@ describe('accounts on EVM', () => {
   const topic = (key: string) => `0x${'0'.repeat(24)}${key}`;
   const log = (topics: string[], data = '0x') => JSON.stringify({ address: `0x${CONTRACT}`, topics, data });
   const accountsOf = (...events: object[]) =>
-    [...(decode(material([{ result: { events } }]), 'evm').txs[0]?.accounts.keys() ?? [])].sort();
+    [
+      ...(decode(material([{ result: { events } }]), 'evm')
+        .txs[0]?.named()
+        .accounts.keys() ?? []),
+    ].sort();
 
   it('are the address of a log and its topics that are addresses, not its data', () => {
     const hash = `0x${'dd'.repeat(32)}`;
@@ -222,7 +226,7 @@ describe('accounts on EVM', () => {
     assert.deepEqual(block.problems, []);
     const named = [ALICE_KEY, BOB_KEY, CONTRACT, FRANK_KEY].sort();
     assert.deepEqual(
-      [...(block.txs[0]?.accounts ?? [])].sort(),
+      [...(block.txs[0]?.named().accounts ?? [])].sort(),
       named.map((key) => [key, false]),
     );
     const [evmTx] = block.evm_txs;
@@ -257,7 +261,7 @@ describe('which tx a receipt belongs to', () => {
   const pairs = (txs: Parts[], receipts: object[]) => {
     const block = decode(material(txs, receipts), 'evm');
     const digit = (keys: string[]) => keys.find((one) => one !== CONTRACT)?.[0] ?? '-';
-    return [block.txs.map(({ accounts }) => digit([...accounts.keys()])).join(''), block.problems.length];
+    return [block.txs.map((tx) => digit([...tx.named().accounts.keys()])).join(''), block.problems.length];
   };
 
   it('is told by order, gas, success and logs', () => {
@@ -303,8 +307,8 @@ describe('Move stores', () => {
   it('come from the events of txs and of the block', () => {
     const block = decode(material([{ result: { events: [created(pair)] } }], [], [created(pair)]), 'move');
     assert.deepEqual(block.stores, [expected, expected]);
-    assert.deepEqual(block.txs[0]?.stores, [expected.store]);
-    assert.equal(block.txs[0]?.accounts.get(expected.owner), false);
+    assert.deepEqual(block.txs[0]?.named().stores, [expected.store]);
+    assert.equal(block.txs[0]?.named().accounts.get(expected.owner), false);
   });
 
   it('are left out when the event cannot be read or is of another type or rollup', () => {
@@ -312,7 +316,7 @@ describe('Move stores', () => {
     const events = [...broken, event('move', ['data', pair])];
     assert.deepEqual(decode(material([{ result: { events } }]), 'move').stores, []);
     const other = decode(material([{ result: { events: [created(pair)] } }]), 'wasm');
-    assert.deepEqual([other.stores, other.txs[0]?.stores], [[], []]);
+    assert.deepEqual([other.stores, other.txs[0]?.named().stores], [[], []]);
   });
 });
 

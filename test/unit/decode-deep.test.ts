@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readDecodedTxs } from '../../services/common/chain/rest.js';
 import { alignDecoded } from '../../services/common/chain/txraw.js';
 import { nameScanner } from '../../services/tx/decode/names.js';
-import { decodeTx } from '../../services/tx/decode/tx.js';
+import { decodeTx, startNames } from '../../services/tx/decode/tx.js';
 import type { DecodeOptions } from '../../services/tx/decode/types.js';
 
 describe('a tx that nests values deep', () => {
@@ -26,6 +26,7 @@ describe('a tx that nests values deep', () => {
         { height: 3, hash: '', parent_hash: '', timestamp: '' },
         options,
         nameScanner(options),
+        startNames(),
         (problem) => problems.push(problem),
       );
       assert.deepEqual([tx.msgs, problems], [['a.Msg'], []]);

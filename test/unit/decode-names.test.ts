@@ -12,7 +12,7 @@ const ONE = '1'.padStart(40, '0');
 
 function named(text: string, vm: DecodeOptions['vm'] = 'wasm'): string[] {
   const found: string[] = [];
-  nameScanner({ vm, account_prefix: 'init' }).scan(text, (key) => found.push(key));
+  nameScanner({ vm, account_prefix: 'init' }).scan(text, (key) => found.push(key) > 0);
   return found.sort();
 }
 

@@ -75,7 +75,9 @@ for (const recording of recordings) {
           [body.txhash, body.height, body.code, body.codespace, body.gas_wanted, body.gas_used],
           [fact.hash, `${fact.height}`, fact.code, fact.codespace, `${fact.gas_wanted}`, `${fact.gas_used}`],
         );
-        const signers = [...tx.accounts].filter(([, signer]) => signer).map(([key]) => toBech32(key, 'init'));
+        const signers = [...tx.named().accounts]
+          .filter(([, signer]) => signer)
+          .map(([key]) => toBech32(key, 'init'));
         assert.deepEqual(signers, fact.signers);
         assert.deepEqual([...tx.msgs].sort(), [...new Set(fact.msgs)].sort());
       }
@@ -95,7 +97,7 @@ for (const recording of recordings) {
       const txs = [...blocks.values()].flatMap((block) => block.txs);
       for (const [account, expected] of Object.entries(COUNTS[recording])) {
         const key = parseAccount(lab[account as keyof typeof lab] ?? account, 'init') ?? '';
-        assert.equal(txs.filter((tx) => tx.accounts.has(key)).length, expected, account);
+        assert.equal(txs.filter((tx) => tx.named().accounts.has(key)).length, expected, account);
       }
     });
   });
@@ -108,13 +110,13 @@ describe('evm txs of the recording', () => {
       [73, '59b670e9fa9d0a427751af201d676719a970857b'],
       [95, '67d269191c92caf3cd7723f116c85e6e9bf55933'],
     ] as const)
-      assert.equal(blocks.get(height)?.txs[0]?.accounts.get(contract), false, String(height));
+      assert.equal(blocks.get(height)?.txs[0]?.named().accounts.get(contract), false, String(height));
   });
 
   it('leave the receipt out where there is none: a failed bank send keeps to its events', () => {
     const block = decodeRecording('evm').get(6);
     assert.equal(block?.evm_txs.length, 0);
-    assert.equal(block.txs[0]?.accounts.has('0'.repeat(40)), false);
+    assert.equal(block.txs[0]?.named().accounts.has('0'.repeat(40)), false);
   });
 });
 
@@ -129,7 +131,7 @@ describe('Move stores of the recording', () => {
         owner: 'f1829676db577682e944fc3493d451b67ff3e29f',
       },
     ]);
-    const named = blocks.get(70)?.txs[0]?.stores ?? [];
+    const named = blocks.get(70)?.txs[0]?.named().stores ?? [];
     assert.ok(named.includes('fcfff93d2ba915029374a7a6eb9f6b6487e9f3a69cd1c5a282d5adb0eacc2572'));
     assert.equal(new Set(named).size, named.length);
   });

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { decodeTraces } from '../../services/tx/decode/traces.js';
+import { decodeTraces as framesOf } from '../../services/tx/decode/traces.js';
 
 const HASH = `0x${'Ab'.repeat(32)}`;
 const FROM = `0x${'1'.repeat(40)}`;
 const TO = `0x${'2'.repeat(40)}`;
 
 const traces = (...results: unknown[]) => JSON.stringify(results.map((result) => ({ txHash: HASH, result })));
+
+const decodeTraces = (...args: Parameters<typeof framesOf>) => [...framesOf(...args)];
 
 describe('decodeTraces', () => {
   it('numbers frames in pre-order and names the caller of each', () => {

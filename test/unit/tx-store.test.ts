@@ -4,14 +4,15 @@ import type { Database } from '../../services/common/clickhouse/database.js';
 import { checkFollows } from '../../services/common/consume.js';
 import { createLog } from '../../services/common/log.js';
 import type { DecodedBlock } from '../../services/tx/decode/types.js';
-import { checkTraces, splitBlocks } from '../../services/tx/store/batches.js';
+import { checkTraces, partsOf, splitBlocks } from '../../services/tx/store/batches.js';
 import { nothing } from '../../services/tx/store/cursor.js';
 import { createEnds } from '../../services/tx/store/list-end-cache.js';
 import { type ListEnd, type ListKey, latestKept, listKey } from '../../services/tx/store/list-ends.js';
 import { createMsgSets } from '../../services/tx/store/msg-sets.js';
 import { createOwners } from '../../services/tx/store/owners.js';
-import { addTrace, startRows } from '../../services/tx/store/rows.js';
+import { type Entry, entriesOfBlocks, entriesOfTraces, startBatch } from '../../services/tx/store/rows.js';
 import { tablesOf } from '../../services/tx/store/tables.js';
+import { naming } from '../support/tx-model.js';
 
 const block = (height: number, txs: number, bodyLength = 10): DecodedBlock => ({
   height,
@@ -22,8 +23,7 @@ const block = (height: number, txs: number, bodyLength = 10): DecodedBlock => ({
     hash: '',
     body: 'x'.repeat(bodyLength),
     msgs: [],
-    accounts: new Map<string, boolean>(),
-    stores: [],
+    named: naming(new Map()),
   })),
   evm_txs: [],
   stores: [],
@@ -111,7 +111,7 @@ describe('batches of blocks', () => {
     const stranger = { ...block(6, 0), parent_hash: 'other' };
     for (const wrong of [[block(7, 0)], [block(5, 0)], [block(6, 0), block(8, 0)], [stranger]])
       assert.throws(() => checkFollows(at, wrong), /does not follow/);
-    const trace = (height: number) => ({ height, hash: `H${height}`, frames: [] });
+    const trace = (height: number) => ({ height, hash: `H${height}`, length: 0, frames: [] });
     checkTraces({ ...at, internal_height: 3 }, [trace(4), trace(5)]);
     checkTraces(at, [trace(2), trace(3)]);
     assert.throws(() => checkTraces({ ...at, internal_height: 3 }, [trace(5)]), /do not follow/);
@@ -170,11 +170,6 @@ describe('sets of message types', () => {
 });
 
 describe('owners of stores', () => {
-  const withStores = (height: number, named: string[], created: Record<string, string> = {}) => {
-    const made = block(height, 1);
-    for (const tx of made.txs) tx.stores = named;
-    return { ...made, stores: Object.entries(created).map(([store, owner]) => ({ store, owner })) };
-  };
   const tableWith = (rows: Record<string, string>, asked: string[][] = []): Database =>
     ({
       rows: async (_sql: string, { stores }: { stores: string[] }) => {
@@ -191,17 +186,14 @@ describe('owners of stores', () => {
       resolved.push([...stores]);
       return new Map([['s3', 'o3']]);
     });
-    const found = await owners.find([withStores(7, ['s1', 's2']), withStores(8, ['s3', 's4'], { s1: 'o1' })]);
+    const found = await owners.find(new Set(['s1', 's2', 's3', 's4']), new Map([['s1', 'o1']]), 8);
     assert.deepEqual([...found.of].sort(), [
       ['s1', 'o1'],
       ['s2', 'o2'],
       ['s3', 'o3'],
     ]);
-    assert.deepEqual(found.learnt, [
-      { store: 's1', owner: 'o1', height: 8 },
-      { store: 's3', owner: 'o3', height: 8 },
-    ]);
-    const again = await owners.find([withStores(9, ['s1', 's2', 's3', 's4'])]);
+    assert.deepEqual(found.learnt, [{ store: 's3', owner: 'o3', height: 8 }]);
+    const again = await owners.find(new Set(['s1', 's2', 's3', 's4']), new Map(), 9);
     assert.deepEqual([...again.of.keys()].sort(), ['s1', 's2', 's3']);
     assert.deepEqual([asked, resolved], [[['s2', 's3', 's4'], ['s4']], [['s3', 's4']]]);
   });
@@ -210,8 +202,31 @@ describe('owners of stores', () => {
     const owners = createOwners(tableWith({}), tables, log, async () => {
       throw new Error('502');
     });
-    const found = await owners.find([withStores(7, ['s1'])]);
+    const found = await owners.find(new Set(['s1']), new Map(), 7);
     assert.deepEqual([found.of.size, found.learnt], [0, []]);
+  });
+});
+
+describe('parts of a batch', () => {
+  const names = (count: number) =>
+    naming(new Map(Array.from({ length: count }, (_, index) => [String(index), false])));
+  const partsOfBlocks = (...blocks: DecodedBlock[]): number[][] => {
+    const entries = entriesOfBlocks(blocks, startBatch(nothing), () => {});
+    return [...partsOf(entries)].map((part) => part.map(({ sequence }: Entry) => sequence));
+  };
+
+  it('hold so many bodies, characters and names, and are one for ordinary blocks', () => {
+    assert.deepEqual(partsOfBlocks(block(1, 3), block(2, 2)), [[1, 2, 3, 4, 5]]);
+    assert.deepEqual(
+      partsOfBlocks(block(1, 20_000)).map(({ length }) => length),
+      [8_000, 8_000, 4_000],
+    );
+    assert.deepEqual(partsOfBlocks(block(1, 3, 8_000_000)), [[1, 2], [3]]);
+    const wide = block(1, 4);
+    for (const [index, count] of [30_000, 20_000, 1, 90_000].entries())
+      Object.assign(wide.txs[index] as object, { named: names(count) });
+    assert.deepEqual(partsOfBlocks(wide), [[1, 2], [3], [4]]);
+    assert.deepEqual(partsOfBlocks(block(1, 0)), []);
   });
 });
 
@@ -220,13 +235,16 @@ describe('rows of traces', () => {
     const frame = (hash: string, index: number) => ({
       ...{ hash, index, parent_index: -1, body: '{}', accounts: new Map() },
     });
-    const rows = startRows();
-    const heads = await start(10).heads.stage(new Set());
-    const before = { ...nothing, last: { ...nothing.last, internal_tx: 100 } };
+    const end = startBatch({ ...nothing, last: { ...nothing.last, internal_tx: 100 } });
     const frames = [frame('aa', 0), frame('aa', 1), frame('bb', 0), frame('aa', 0)];
-    const after = addTrace(rows, { height: 3, hash: 'H3', frames }, before, heads);
-    assert.deepEqual([after.internal_height, after.last.internal_tx], [3, 104]);
+    const entries = [...entriesOfTraces([{ height: 3, hash: 'H3', length: 0, frames }], end)];
+    assert.deepEqual(
+      entries.map(({ sequence }) => sequence),
+      [101, 102, 103, 104],
+    );
+    assert.deepEqual([end.position.internal_height, end.position.last.internal_tx], [3, 104]);
+    assert.deepEqual(end.cursor, [{ height: 3, hash: 'H3', last_sequence: 104, frame_count: 4 }]);
     const expected = ['internal_tx\taa\t101\t2', 'internal_tx\tbb\t103\t1'];
-    assert.deepEqual(rows.hashes.texts(), [expected.join('\n')]);
+    assert.deepEqual(end.frames.texts(), [expected.join('\n')]);
   });
 });

@@ -5,7 +5,13 @@ import type { NameScanner } from './names.js';
 import type { DecodeOptions } from './types.js';
 
 /**
- * Adds every account that the events name to `accounts`, as no signer unless it is one
+ * Accounts that a tx is listed under at most. A tx of many transfers names some thousands; a text that a contract
+ * makes up can name one with every eight bytes.
+ */
+export const mostAccounts = 100_000;
+
+/**
+ * Adds every account that the events name to `accounts`, up to `mostAccounts`, as no signer unless it is one
  * already. All attributes of all events count, of failed txs too (their fees are paid), with
  * two exceptions on EVM: the `ret` of a `call` is what a contract returned, and the `log` of
  * an `evm` event is read as a log, so that its data and other 32-byte words name nobody.
@@ -16,9 +22,13 @@ export function addNamedAccounts(
   names: NameScanner,
   accounts: Map<AccountKey, boolean>,
 ): void {
-  const add = (key: AccountKey) => addAccount(accounts, key, false);
+  const add = (key: AccountKey): boolean => {
+    addAccount(accounts, key, false);
+    return accounts.size < mostAccounts;
+  };
   for (const { type, attributes } of events) {
     for (const { key, value } of attributes) {
+      if (accounts.size >= mostAccounts) return;
       if (vm === 'evm' && type === 'call' && key === 'ret') continue;
       if (vm === 'evm' && type === 'evm' && key === 'log' && addLog(value, accounts)) continue;
       names.scan(value, add);

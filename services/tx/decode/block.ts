@@ -1,3 +1,4 @@
+import type { AccountKey } from '../../common/chain/address.js';
 import { parseEvents } from '../../common/chain/events.js';
 import { messageOf } from '../../common/errors.js';
 import type { BlockMaterial } from '../../common/gen/indexer/block/v1/block.js';
@@ -5,8 +6,8 @@ import { addAccount } from './accounts.js';
 import { nameScanner } from './names.js';
 import { pairReceipts, parseReceipts, type Receipt } from './receipts.js';
 import { storesCreated } from './stores.js';
-import { decodeTx, type TxReading } from './tx.js';
-import type { BlockHead, DecodedBlock, DecodedEvmTx, DecodeOptions, StoreOwner } from './types.js';
+import { decodeTx, startNames, type TxReading } from './tx.js';
+import type { BlockHead, DecodedBlock, DecodedEvmTx, DecodeOptions, NamedByTx, StoreOwner } from './types.js';
 
 /**
  * Everything that the tx service stores of a block. Pure and synchronous, and it never
@@ -16,8 +17,9 @@ import type { BlockHead, DecodedBlock, DecodedEvmTx, DecodeOptions, StoreOwner }
 export function decodeBlock(head: BlockHead, material: BlockMaterial, options: DecodeOptions): DecodedBlock {
   const problems: string[] = [];
   const names = nameScanner(options);
+  const ahead = startNames();
   const readings = material.txs.map((tx, index) =>
-    decodeTx(tx, head, options, names, (what) => problems.push(`tx ${index}: ${what}`)),
+    decodeTx(tx, head, options, names, ahead, (what) => problems.push(`tx ${index}: ${what}`)),
   );
   const receipts = options.vm === 'evm' ? readReceipts(head, material, problems) : [];
   nameReceiptAccounts(readings, receipts, problems);
@@ -60,10 +62,18 @@ function nameReceiptAccounts(readings: TxReading[], receipts: Receipt[], problem
     const tx = readings[index]?.tx;
     if (!receipt || !tx) continue;
     paired++;
-    for (const account of receipt.accounts.keys()) addAccount(tx.accounts, account, false);
+    tx.named = withAccounts(tx.named, receipt.accounts);
   }
   if (paired < receipts.length) problems.push(`receipts: ${receipts.length - paired} belong to no tx`);
 }
+
+/** What a tx names, and accounts besides. */
+const withAccounts = (named: () => NamedByTx, more: ReadonlyMap<AccountKey, boolean>) => (): NamedByTx => {
+  const before = named();
+  const accounts = new Map(before.accounts);
+  for (const account of more.keys()) addAccount(accounts, account, false);
+  return { ...before, accounts };
+};
 
 function createdStores(readings: TxReading[], material: BlockMaterial, problems: string[]): StoreOwner[] {
   const stores = readings.flatMap(({ result }) => storesCreated(result.events));

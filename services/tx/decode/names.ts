@@ -4,11 +4,14 @@ import type { DecodeOptions } from './types.js';
 
 /** Reads addresses out of texts. */
 export interface NameScanner {
-  /** Calls `found` with every account that a text names, repeats included. */
-  scan(text: string, found: (key: AccountKey) => void): void;
+  /** Calls `found` with every account that a text names, repeats included, until it says that it wants no more. */
+  scan(text: string, found: Found): void;
   /** The account that a text is, as a whole. */
   keyOf(text: string): AccountKey | undefined;
 }
+
+/** Takes an account. @returns whether it wants more. */
+export type Found = (key: AccountKey) => boolean;
 
 /** JSON in JSON in JSON is seen (packets, hooks); deeper nesting than this is an attack. */
 const MAX_DEPTH = 16;
@@ -41,23 +44,27 @@ export function nameScanner(options: DecodeOptions): NameScanner {
     }
     return key;
   };
-  const scan = (text: string, found: (key: AccountKey) => void, depth: number): void => {
+  /** Says whether more is wanted. */
+  const scan = (text: string, found: Found, depth: number): boolean => {
     // An escape next to an address would hide where the word begins: "\u0020init1...".
     if (text.includes('\\') && depth < MAX_DEPTH) {
       const value = parseJson(text);
-      if (value !== undefined) {
-        forEachString(value, (inner) => scan(inner, found, depth + 1));
-        return;
-      }
+      if (value !== undefined) return everyString(value, (inner) => scan(inner, found, depth + 1));
     }
     words.lastIndex = 0;
     for (let match = words.exec(text); match; match = words.exec(text)) {
       // Asked here rather than by a look-behind, which would be tried at every character.
       const key = isWordCharacter(text.charCodeAt(match.index - 1)) ? undefined : keyOf(match[0]);
-      if (key !== undefined) found(key);
+      if (key !== undefined && !found(key)) return false;
     }
+    return true;
   };
-  return { keyOf, scan: (text, found) => scan(text, found, 0) };
+  return {
+    keyOf,
+    scan(text, found) {
+      scan(text, found, 0);
+    },
+  };
 }
 
 function isWordCharacter(code: number): boolean {
@@ -109,15 +116,17 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Visits every string of a parsed value, keys of objects included, without recursion. */
-function forEachString(root: unknown, visit: (text: string) => void): void {
+/** Whether something holds for every string of a parsed value, keys of objects included, without recursion. */
+function everyString(root: unknown, holds: (text: string) => boolean): boolean {
   const stack: unknown[] = [root];
   while (stack.length > 0) {
     const value = stack.pop();
-    if (typeof value === 'string') visit(value);
-    else if (Array.isArray(value)) for (const item of value) stack.push(item);
+    if (typeof value === 'string') {
+      if (!holds(value)) return false;
+    } else if (Array.isArray(value)) for (const item of value) stack.push(item);
     else if (typeof value === 'object' && value !== null) {
       for (const [key, member] of Object.entries(value)) stack.push(key, member);
     }
   }
+  return true;
 }

@@ -1,7 +1,7 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { isObject, listOf, stringOf } from '../../common/chain/events.js';
 import { splitArray } from '../../common/chain/json.js';
-import { addAccount, addLogAccounts, evmAddress } from './accounts.js';
+import { addAccount, addLogAccounts, evmAddress, mostAccounts } from './accounts.js';
 import type { DecodedEvmTx } from './types.js';
 
 /** A receipt of eth_getBlockReceipts with what its Cosmos tx is found by. */
@@ -84,7 +84,10 @@ function receiptAccounts(receipt: Record<string, unknown>): Map<AccountKey, bool
     const address = evmAddress(receipt[member]);
     if (address) addAccount(accounts, address, false);
   }
-  for (const log of listOf(receipt['logs'])) addLogAccounts(log, accounts);
+  for (const log of listOf(receipt['logs'])) {
+    addLogAccounts(log, accounts);
+    if (accounts.size >= mostAccounts) break;
+  }
   return accounts;
 }
 

@@ -3,13 +3,13 @@ import type { AccountKey } from '../../common/chain/address.js';
 import { decodeTxRaw } from '../../common/chain/txraw.js';
 import { messageOf } from '../../common/errors.js';
 import type { TxMaterial } from '../../common/gen/indexer/block/v1/block.js';
-import { addAccount, addNamedAccounts } from './accounts.js';
+import { addAccount, addNamedAccounts, mostAccounts } from './accounts.js';
 import { messageTypes, parseDecoded, type TxParts } from './decoded.js';
 import type { NameScanner } from './names.js';
 import { emptyResult, parseResult, type TxResult } from './result.js';
 import { signersOf } from './signers.js';
-import { storesNamed } from './stores.js';
-import type { BlockHead, DecodedTx, DecodeOptions } from './types.js';
+import { mostStores, storesNamed } from './stores.js';
+import type { BlockHead, DecodedTx, DecodeOptions, NamedByTx } from './types.js';
 
 /** A decoded tx with what its receipt is looked up by. */
 export interface TxReading {
@@ -17,6 +17,17 @@ export interface TxReading {
   parts: TxParts;
   result: TxResult;
 }
+
+/** How many names the txs of a block may have that are read when it is decoded: those of the others are read when they are written. */
+export interface NamesAhead {
+  left: number;
+}
+
+/** A block has so many names ahead. */
+export const startNames = (): NamesAhead => ({ left: 50_000 });
+
+/** Memory of a name beside its text, in characters of a tx's result. Few are kept however short the result is. */
+const [charactersOfName, fewNames] = [64, 16];
 
 /**
  * Decodes one tx. Never throws: a result that cannot be read counts as an empty one, and a
@@ -27,25 +38,45 @@ export function decodeTx(
   head: BlockHead,
   options: DecodeOptions,
   names: NameScanner,
+  ahead: NamesAhead,
   problem: (what: string) => void,
 ): TxReading {
   const result = readResult(material, problem);
   const { text, parts } = readDecoded(material, problem);
   const txHash = hash('sha256', material.raw, 'hex');
-  const accounts = new Map<AccountKey, boolean>();
-  for (const signer of signersOf(result.events, parts, names)) {
-    addAccount(accounts, signer, true);
-  }
-  addNamedAccounts(result.events, options.vm, names, accounts);
   const tx: DecodedTx = {
     hash: txHash,
     body: bodyText(txHash, head, result, text),
     msgs: messageTypes(parts.messages),
-    accounts,
-    stores: options.vm === 'move' ? storesNamed(result.events) : [],
+    named: keepFew(() => readNames(result, parts, options, names), material.result.length, ahead),
   };
   return { tx, parts, result };
 }
+
+function readNames(
+  { events }: TxResult,
+  parts: TxParts,
+  { vm }: DecodeOptions,
+  names: NameScanner,
+): NamedByTx {
+  const accounts = new Map<AccountKey, boolean>();
+  for (const signer of signersOf(events, parts, names)) addAccount(accounts, signer, true);
+  addNamedAccounts(events, vm, names, accounts);
+  const stores = vm === 'move' ? storesNamed(events) : [];
+  return { accounts, stores, is_cut: accounts.size >= mostAccounts || stores.length >= mostStores };
+}
+
+/** Reads what a tx names, and keeps it unless that takes more memory than its result of so many characters. */
+function keepFew(read: () => NamedByTx, length: number, ahead: NamesAhead): () => NamedByTx {
+  if (ahead.left <= 0) return read;
+  const named = read();
+  const count = named.accounts.size + named.stores.length;
+  ahead.left -= count;
+  return count <= fewNames || count * charactersOfName <= length ? kept(named) : read;
+}
+
+/** A function of its own: what it holds beside is not kept with it. */
+const kept = (named: NamedByTx) => (): NamedByTx => named;
 
 function readResult(material: TxMaterial, problem: (what: string) => void): TxResult {
   try {

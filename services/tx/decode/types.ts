@@ -35,10 +35,18 @@ export interface DecodedTx {
   body: string;
   /** Distinct types of the top-level messages, in order, without the leading slash. */
   msgs: string[];
+  /** What it names. Made anew by each call where it would take more memory than the text that it is read from. */
+  named(): NamedByTx;
+}
+
+/** What a tx names. */
+export interface NamedByTx {
   /** Every account that the tx names, and whether it is a signer; signers first, in order. */
-  accounts: Map<AccountKey, boolean>;
+  readonly accounts: ReadonlyMap<AccountKey, boolean>;
   /** Move: stores named in it. The owner of a primary store counts as named where only the store is. */
-  stores: AccountKey[];
+  readonly stores: readonly AccountKey[];
+  /** Whether it names more than that: see `mostAccounts` and `mostStores`. */
+  readonly is_cut: boolean;
 }
 
 export interface DecodedEvmTx {

@@ -111,14 +111,18 @@ async function decodeTrace(
   { name, log, metrics }: TraceTrackOptions,
 ): Promise<DecodedTrace> {
   const { height, block_hash: hash } = trace;
-  let frames: DecodedFrame[] = [];
+  let frames: Iterable<DecodedFrame> = [];
+  let length = 0;
   try {
-    // As a text at once: the bytes are not held while it is read.
-    if (trace.material.length > 0)
-      frames = decodeTraces(height, (await decompress(trace.material)).toString('utf8'));
+    if (trace.material.length > 0) {
+      // As a text at once: the bytes are not held while it is read.
+      const text = (await decompress(trace.material)).toString('utf8');
+      frames = decodeTraces(height, text);
+      length = text.length;
+    }
   } catch (error) {
     metrics.problems.inc({ service: name(), kind: 'decode' });
     log.warn({ height, err: error }, `a trace could not be read: ${messageOf(error)}`);
   }
-  return { height, hash, frames };
+  return { height, hash, length, frames };
 }

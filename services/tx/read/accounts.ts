@@ -13,6 +13,8 @@ export interface Accounts {
   end(list: AccountList, account: string, upTo: number, call: Call): Promise<ListEnd>;
   /** Remembers the end of a list that was just appended to. */
   put(key: ListKey, end: ListEnd): void;
+  /** Forgets what it remembers: lists were appended to, and nobody says which. */
+  forget(): void;
   /** Sequences at positions `from` to `to` of a list, ascending. */
   range(range: AccountRange, call: Call): Promise<number[]>;
 }
@@ -128,6 +130,7 @@ export function createAccounts({ database, tables, head, atOnce, writesToo }: Ac
       forgetWhatMayHaveChanged();
       known.set(key, end);
     },
+    forget: () => known.clear(),
     async range(range, call) {
       if (range.from > range.to) return [];
       return range.to - range.from < longRange ? scattered(range, call) : long(range, call);

@@ -57,7 +57,11 @@ export function createReader(options: ReaderOptions): Reader {
 }
 
 /** Remembers what this process has just written: it is what is asked for first. */
-export function takeOver({ bodies, hashes, accounts }: Reader, written: Written): void {
+export function takeOver({ bodies, hashes, accounts }: Reader, written: Written | undefined): void {
+  if (written === undefined) {
+    accounts.forget();
+    return;
+  }
   for (const { kind, sequence, hash, body } of written.bodies) {
     bodies.put(kind, sequence, body);
     if (kind !== 'internal_tx') hashes.put(kind, hash, { sequence, body_count: 1 });

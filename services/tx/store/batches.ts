@@ -1,7 +1,7 @@
 import { atMost, chunks } from '../../common/chunk.js';
 import type { DecodedBlock } from '../decode/types.js';
 import type { Position } from './cursor.js';
-import type { DecodedTrace } from './rows.js';
+import type { DecodedTrace, Entry } from './rows.js';
 
 /*
  * How much is written at once: large inserts are cheaper by the row, but a call that reads
@@ -14,13 +14,39 @@ const blocksAtOnce = 1_000;
 
 /** Cuts blocks into batches that are written one after the other, each with its cursor; a block is never cut. */
 export function splitBlocks(blocks: readonly DecodedBlock[]): DecodedBlock[][] {
-  return split(blocks, (block) => [...block.txs, ...block.evm_txs]);
+  const itemsOf = ({ txs, evm_txs }: DecodedBlock) => [...txs, ...evm_txs];
+  return [
+    ...chunks(
+      blocks,
+      { most: itemsAtOnce, of: (block) => block.txs.length + block.evm_txs.length },
+      {
+        most: charactersAtOnce,
+        of: (block) => itemsOf(block).reduce((sum, { body }) => sum + body.length, 0),
+      },
+      atMost(blocksAtOnce),
+    ),
+  ];
 }
 
 /** The same for internal txs. */
-export function splitTraces(traces: readonly DecodedTrace[]): DecodedTrace[][] {
-  return split(traces, (trace) => trace.frames);
-}
+export const splitTraces = (traces: readonly DecodedTrace[]): DecodedTrace[][] => [
+  ...chunks(traces, { most: charactersAtOnce, of: ({ length }) => length }, atMost(blocksAtOnce)),
+];
+
+/** Names in a part: a list of an account is appended to for each. */
+const namesAtOnce = 50_000;
+
+/**
+ * Cuts a batch into parts, which bound what is held while it is written: a single block may have a million call
+ * frames, or name as many accounts. A batch of ordinary blocks is one part.
+ */
+export const partsOf = (entries: Iterable<Entry>): Generator<Entry[], void, undefined> =>
+  chunks(
+    entries,
+    atMost(itemsAtOnce),
+    { most: charactersAtOnce, of: ({ body }) => body.length },
+    { most: namesAtOnce, of: ({ accounts, stores }) => accounts.size + stores.length },
+  );
 
 /** @throws Error unless the traces are those right after a position, in order, and of blocks that are written. */
 export function checkTraces(position: Position, traces: readonly DecodedTrace[]): void {
@@ -33,12 +59,3 @@ export function checkTraces(position: Position, traces: readonly DecodedTrace[])
     height = trace.height;
   }
 }
-
-const split = <T>(parts: readonly T[], itemsOf: (part: T) => readonly { readonly body: string }[]): T[][] => [
-  ...chunks(
-    parts,
-    { most: itemsAtOnce, of: (part) => itemsOf(part).length },
-    { most: charactersAtOnce, of: (part) => itemsOf(part).reduce((sum, { body }) => sum + body.length, 0) },
-    atMost(blocksAtOnce),
-  ),
-];

@@ -17,18 +17,32 @@ export interface StoreRow {
   readonly height: number;
 }
 
-/** Who owns the stores that a batch names. */
-export interface OwnersOfBatch {
+/** Who owns the stores that a part of a batch names. */
+export interface OwnersOfPart {
   readonly of: ReadonlyMap<AccountKey, AccountKey>;
-  /** What is to be stored: created in the batch, or learnt from the node for it. */
+  /** What the node has told: it is to be stored. */
   readonly learnt: readonly StoreRow[];
 }
 
 /** Owners of Move stores, for the one writer. */
 export interface Owners {
-  find(blocks: readonly DecodedBlock[]): Promise<OwnersOfBatch>;
+  /**
+   * Finds the owners of stores.
+   *
+   * @param created by the batch.
+   * @param height of the batch's last block: where it counts as learnt what the node tells.
+   */
+  find(
+    stores: ReadonlySet<AccountKey>,
+    created: ReadonlyMap<AccountKey, AccountKey>,
+    height: number,
+  ): Promise<OwnersOfPart>;
   clear(): void;
 }
+
+/** The stores that blocks create, as they are stored. */
+export const storesOf = (blocks: readonly DecodedBlock[]): StoreRow[] =>
+  blocks.flatMap(({ height, stores }) => stores.map(({ store, owner }) => ({ store, owner, height })));
 
 /** How long the node may take, and how long a store that it does not know is not asked for again. */
 const [patience_ms, unknownFor_ms] = [30_000, 60_000];
@@ -86,25 +100,16 @@ export function createOwners(
   };
 
   return {
-    async find(blocks) {
+    async find(named, created, height) {
       const of = new Map<AccountKey, AccountKey>();
       const learnt: StoreRow[] = [];
-      for (const { height, stores } of blocks) {
-        for (const { store, owner } of stores) {
-          of.set(store, owner);
-          learnt.push({ store, owner, height });
-        }
-      }
-      const named = new Set(blocks.flatMap((block) => block.txs.flatMap((tx) => tx.stores)));
       const unread: AccountKey[] = [];
       for (const store of named) {
-        if (of.has(store)) continue;
-        const owner = known.get(store);
+        const owner = created.get(store) ?? known.get(store);
         if (owner !== undefined) of.set(store, owner);
         else unread.push(store);
       }
       for (const [store, owner] of await readOwners(database, tables, unread)) of.set(store, owner);
-      const height = blocks.at(-1)?.height ?? 0;
       const unanswered = unread.filter((store) => !of.has(store) && !unknown.has(store));
       const answers = unanswered.length === 0 ? new Map<string, string>() : await askNode(unanswered);
       for (const store of unanswered) {

@@ -1,3 +1,4 @@
+import type { AccountKey } from '../../common/chain/address.js';
 import { createLines, type Lines, tsvField } from '../../common/clickhouse/lines.js';
 import type { DecodedBlock, DecodedFrame, DecodedTx } from '../decode/types.js';
 import type { Position } from './cursor.js';
@@ -5,27 +6,28 @@ import type { StagedEnds } from './list-end-cache.js';
 import { type ListEnd, type ListKey, listKey, listOf } from './list-ends.js';
 import type { StagedMsgSets } from './msg-sets.js';
 import { noMsgs } from './msg-sets.js';
-import type { OwnersOfBatch } from './owners.js';
 import { accountLists, type Kind } from './tables.js';
 
-/** Rows for every table: the lines in the format TabSeparated. Pure: the same batch gives the same rows. */
+/** Rows of a part of a batch for every table: the lines in the format TabSeparated. */
 export interface Rows {
   readonly bodies: Lines;
   readonly hashes: Lines;
   readonly account_items: Lines;
   readonly msg_set_txs: Lines;
-  /** The cursor's rows: written last, all in one insert. */
-  readonly cursor: object[];
-  /** What was numbered, for those who remember it. */
-  readonly written: WrittenBody[];
 }
 
-/** A body with its number. */
-export interface WrittenBody {
+/** A numbered body of a batch. */
+export interface Entry {
   readonly kind: Kind;
   readonly sequence: number;
   readonly hash: string;
   readonly body: string;
+  /** Types of messages; none of what is no tx of Cosmos. */
+  readonly msgs: readonly string[];
+  /** Accounts that it names, and whether each signed or sent it. */
+  readonly accounts: ReadonlyMap<AccountKey, boolean>;
+  /** Stores whose owners it names besides. */
+  readonly stores: readonly AccountKey[];
 }
 
 /** The internal txs of a block. */
@@ -33,8 +35,27 @@ export interface DecodedTrace {
   readonly height: number;
   /** Hash of the block that was traced. */
   readonly hash: string;
-  readonly frames: readonly DecodedFrame[];
+  /** Characters of the trace. */
+  readonly length: number;
+  /** They may be made as they are taken, once. */
+  readonly frames: Iterable<DecodedFrame>;
 }
+
+/** What is written of a batch once its last part is: rows that say where it ends, and where that is. */
+export interface BatchEnd {
+  /** The cursor's rows, all in one insert. */
+  readonly cursor: object[];
+  position: Position;
+  /** Rows that point to the frames of a tx. */
+  readonly frames: Lines;
+}
+
+/** A batch that begins after a position. */
+export const startBatch = (position: Position): BatchEnd => ({
+  cursor: [],
+  position,
+  frames: createLines(),
+});
 
 /** Rows to collect into. */
 export const startRows = (): Rows => ({
@@ -42,100 +63,91 @@ export const startRows = (): Rows => ({
   hashes: createLines(),
   account_items: createLines(),
   msg_set_txs: createLines(),
-  cursor: [],
-  written: [],
 });
 
-/** Something that has a body and accounts. */
-interface Item {
-  readonly hash: string;
-  readonly body: string;
-  /** Accounts that it names, and whether each signed or sent it. */
-  readonly accounts: ReadonlyMap<string, boolean>;
+/** The account lists that a part appends to. */
+export function listsOf(part: readonly Entry[], owners: ReadonlyMap<AccountKey, AccountKey>): Set<ListKey> {
+  const keys = new Set<ListKey>();
+  for (const entry of part) for (const key of listsOfEntry(entry, owners)) keys.add(key);
+  return keys;
 }
 
-/** The account lists that blocks append to. */
-export function listsOfBlocks(blocks: readonly DecodedBlock[], owners: OwnersOfBatch): Set<ListKey> {
-  const keys = new Set<ListKey>();
+/** Numbers what blocks hold, as it is taken. @param end is moved on with every block. */
+export function* entriesOfBlocks(
+  blocks: readonly DecodedBlock[],
+  end: BatchEnd,
+  onCut: (tx: DecodedTx) => void,
+): Generator<Entry, void, undefined> {
   for (const block of blocks) {
-    for (const tx of block.txs) addLists(keys, 'tx', accountsOf(tx, owners));
-    for (const tx of block.evm_txs) addLists(keys, 'evm_tx', tx.accounts);
+    const last = { ...end.position.last };
+    for (const tx of block.txs) {
+      const { accounts, stores, is_cut } = tx.named();
+      if (is_cut) onCut(tx);
+      const { hash, body, msgs } = tx;
+      yield { kind: 'tx', sequence: ++last.tx, hash, body, msgs, accounts, stores };
+    }
+    for (const { hash, body, accounts } of block.evm_txs)
+      yield { kind: 'evm_tx', sequence: ++last.evm_tx, hash, body, msgs: [], accounts, stores: [] };
+    const { height, hash, parent_hash, timestamp } = block;
+    end.cursor.push({
+      height,
+      hash,
+      parent_hash,
+      timestamp,
+      last_sequence: last.tx,
+      tx_count: block.txs.length,
+      last_evm_sequence: last.evm_tx,
+      evm_tx_count: block.evm_txs.length,
+    });
+    end.position = { ...end.position, height, hash, last };
   }
-  return keys;
 }
 
-/** The account lists that traces append to. */
-export function listsOfTraces(traces: readonly DecodedTrace[]): Set<ListKey> {
-  const keys = new Set<ListKey>();
-  for (const { frames } of traces) {
-    for (const frame of frames) addLists(keys, 'internal_tx', frame.accounts);
+/** Numbers the internal txs of blocks, as they are taken. @param end is moved on with every block. */
+export function* entriesOfTraces(
+  traces: readonly DecodedTrace[],
+  end: BatchEnd,
+): Generator<Entry, void, undefined> {
+  for (const { height, hash: block_hash, frames } of traces) {
+    const before = end.position.last.internal_tx;
+    let sequence = before;
+    const ofHash = new Map<string, { first: number; count: number }>();
+    for (const { hash, body, accounts } of frames) {
+      sequence += 1;
+      const known = ofHash.get(hash);
+      if (known === undefined) ofHash.set(hash, { first: sequence, count: 1 });
+      else if (known.first + known.count === sequence) known.count += 1; // else: traced twice by mistake
+      yield { kind: 'internal_tx', sequence, hash, body, msgs: [], accounts, stores: [] };
+    }
+    for (const [hash, { first, count }] of ofHash)
+      end.frames.add(hashLine({ kind: 'internal_tx', hash, sequence: first }, count));
+    end.cursor.push({ height, hash: block_hash, last_sequence: sequence, frame_count: sequence - before });
+    end.position = {
+      ...end.position,
+      internal_height: height,
+      last: { ...end.position.last, internal_tx: sequence },
+    };
   }
-  return keys;
 }
 
-/** Numbers a block and appends its rows. @returns the position after it. */
-export function addBlock(
+/** Appends the rows of an entry. */
+export function addEntry(
   rows: Rows,
-  block: DecodedBlock,
-  before: Position,
+  entry: Entry,
   ends: StagedEnds,
   sets: StagedMsgSets,
-  owners: OwnersOfBatch,
-): Position {
-  const last = { ...before.last };
-  for (const tx of block.txs) {
-    const sequence = ++last.tx;
-    const msg_set = sets.numberOf(tx.msgs, sequence);
-    addItem(rows, 'tx', sequence, { ...tx, accounts: accountsOf(tx, owners) }, ends, msg_set);
-    addHash(rows, 'tx', tx.hash, sequence, 1);
-    if (msg_set !== noMsgs) rows.msg_set_txs.add(`${msg_set}\t${sequence}`);
+  owners: ReadonlyMap<AccountKey, AccountKey>,
+): void {
+  const { kind, sequence, body, msgs } = entry;
+  const msg_set = sets.numberOf(msgs, sequence);
+  rows.bodies.add(`${kind}\t${sequence}\t${tsvField(body)}`);
+  if (kind !== 'internal_tx') rows.hashes.add(hashLine(entry, 1));
+  if (msg_set !== noMsgs) rows.msg_set_txs.add(`${msg_set}\t${sequence}`);
+  for (const key of listsOfEntry(entry, owners)) {
+    const [list, account] = listOf(key);
+    rows.account_items.add(`${list}\t${account}\t${ends.append(key, sequence)}\t${sequence}\t${msg_set}`);
   }
-  for (const tx of block.evm_txs) {
-    const sequence = ++last.evm_tx;
-    addItem(rows, 'evm_tx', sequence, tx, ends, noMsgs);
-    addHash(rows, 'evm_tx', tx.hash, sequence, 1);
-  }
-  const { height, hash, parent_hash, timestamp } = block;
-  rows.cursor.push({
-    height,
-    hash,
-    parent_hash,
-    timestamp,
-    last_sequence: last.tx,
-    tx_count: block.txs.length,
-    last_evm_sequence: last.evm_tx,
-    evm_tx_count: block.evm_txs.length,
-  });
-  return { ...before, height, hash, last };
 }
-
-/** Numbers the internal txs of a block and appends their rows. @returns the position after it. */
-export function addTrace(rows: Rows, trace: DecodedTrace, before: Position, ends: StagedEnds): Position {
-  let sequence = before.last.internal_tx;
-  const ofHash = new Map<string, { first: number; count: number }>();
-  for (const frame of trace.frames) {
-    sequence += 1;
-    addItem(rows, 'internal_tx', sequence, frame, ends, noMsgs);
-    const known = ofHash.get(frame.hash);
-    if (known === undefined) ofHash.set(frame.hash, { first: sequence, count: 1 });
-    else if (known.first + known.count === sequence) known.count += 1; // else: traced twice by mistake
-  }
-  for (const [hash, { first, count }] of ofHash) addHash(rows, 'internal_tx', hash, first, count);
-  rows.cursor.push({
-    height: trace.height,
-    hash: trace.hash,
-    last_sequence: sequence,
-    frame_count: trace.frames.length,
-  });
-  return {
-    ...before,
-    internal_height: trace.height,
-    last: { ...before.last, internal_tx: sequence },
-  };
-}
-
-/** The cursor's rows as lines. */
-export const cursorRows = ({ cursor }: Rows): string[] => cursor.map((row) => JSON.stringify(row));
 
 /** The rows of the ends of lists, in the format TabSeparated. */
 export function endRows(ends: Iterable<readonly [ListKey, ListEnd]>, version: string): Lines {
@@ -156,48 +168,22 @@ export const lineColumns = {
   list_ends: 'list, account, length, latest, version, is_deleted',
 } as const;
 
-function addItem(
-  rows: Rows,
-  kind: Kind,
-  sequence: number,
-  { hash, body, accounts }: Item,
-  ends: StagedEnds,
-  msg_set: number,
-): void {
-  rows.bodies.add(`${kind}\t${sequence}\t${tsvField(body)}`);
-  rows.written.push({ kind, sequence, hash, body });
+/** A row that points from a hash to bodies. */
+const hashLine = (
+  { kind, hash, sequence }: Pick<Entry, 'kind' | 'hash' | 'sequence'>,
+  count: number,
+): string => `${kind}\t${hash}\t${sequence}\t${count}`;
+
+/** The lists that an entry is appended to: of the accounts that it names, and of the owners of the stores that it names. */
+function* listsOfEntry(
+  { kind, accounts, stores }: Entry,
+  owners: ReadonlyMap<AccountKey, AccountKey>,
+): Generator<ListKey, void, undefined> {
   const { named, sent } = accountLists[kind];
   for (const [account, isSender] of accounts) {
-    addToList(rows, ends, listKey(named, account), sequence, msg_set);
-    if (isSender) addToList(rows, ends, listKey(sent, account), sequence, msg_set);
+    yield listKey(named, account);
+    if (isSender) yield listKey(sent, account);
   }
-}
-
-function addToList(rows: Rows, ends: StagedEnds, key: ListKey, sequence: number, msg_set: number): void {
-  const ord = ends.append(key, sequence);
-  const [list, account] = listOf(key);
-  rows.account_items.add(`${list}\t${account}\t${ord}\t${sequence}\t${msg_set}`);
-}
-
-function addHash(rows: Rows, kind: Kind, hash: string, sequence: number, body_count: number): void {
-  rows.hashes.add(`${kind}\t${hash}\t${sequence}\t${body_count}`);
-}
-
-function addLists(keys: Set<ListKey>, kind: Kind, accounts: ReadonlyMap<string, boolean>): void {
-  const { named, sent } = accountLists[kind];
-  for (const [account, isSender] of accounts) {
-    keys.add(listKey(named, account));
-    if (isSender) keys.add(listKey(sent, account));
-  }
-}
-
-/** The accounts of a tx, with the owners of the stores that it names. */
-function accountsOf(tx: DecodedTx, owners: OwnersOfBatch): ReadonlyMap<string, boolean> {
-  if (tx.stores.length === 0) return tx.accounts;
-  const accounts = new Map(tx.accounts);
-  for (const store of tx.stores) {
-    const owner = owners.of.get(store);
-    if (owner !== undefined && !accounts.has(owner)) accounts.set(owner, false);
-  }
-  return accounts;
+  const others = new Set(stores.map((store) => owners.get(store)));
+  for (const owner of others) if (owner !== undefined && !accounts.has(owner)) yield listKey(named, owner);
 }

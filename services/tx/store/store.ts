@@ -5,33 +5,37 @@ import {
   type StoreEnvironment,
   type TableStore,
 } from '../../common/writer/table-writer.js';
-import type { DecodedBlock } from '../decode/types.js';
-import { checkTraces, splitBlocks, splitTraces } from './batches.js';
+import { mostAccounts } from '../decode/accounts.js';
+import { mostStores } from '../decode/stores.js';
+import type { DecodedBlock, DecodedTx } from '../decode/types.js';
+import { checkTraces, partsOf, splitBlocks, splitTraces } from './batches.js';
 import { nothing, type Position } from './cursor.js';
 import { createEnds, type StagedEnds } from './list-end-cache.js';
 import { type ListEnd, type ListKey, readAllListEnds, readListEnds } from './list-ends.js';
-import { createMsgSets, readMsgSets } from './msg-sets.js';
-import { createOwners, type OwnersOfBatch, type ResolveStores } from './owners.js';
+import { createMsgSets, readMsgSets, type StagedMsgSets } from './msg-sets.js';
+import { createOwners, type ResolveStores, type StoreRow, storesOf } from './owners.js';
 import {
-  addBlock,
-  addTrace,
-  cursorRows,
+  addEntry,
+  type BatchEnd,
   type DecodedTrace,
+  type Entry,
   endRows,
+  entriesOfBlocks,
+  entriesOfTraces,
   lineColumns,
-  listsOfBlocks,
-  listsOfTraces,
-  type Rows,
+  listsOf,
+  startBatch,
   startRows,
-  type WrittenBody,
 } from './rows.js';
-import { headOf, type TableName, tablesOf } from './tables.js';
+import { headOf, type Kind, type TableName, tablesOf } from './tables.js';
 import { factsAbove, txViews } from './views.js';
 
 export interface StoreOptions extends StoreEnvironment<Position> {
   readonly resolveStores?: ResolveStores | undefined;
-  /** Told when more is whole, with what came with it. */
-  readonly onWritten?: (written: Written) => void;
+  /** Told when more is whole, with what came with it; undefined where that is too much to be held. */
+  readonly onWritten?: (written: Written | undefined) => void;
+  /** Told what is indexed in part only. */
+  readonly onProblem?: (problem: string) => void;
   /** How many ends of account lists to keep in memory. */
   readonly endCapacity?: number;
 }
@@ -46,7 +50,7 @@ export interface TxStore extends TableStore<Position> {
 
 /** What a batch has added. */
 export interface Written {
-  readonly bodies: readonly WrittenBody[];
+  readonly bodies: readonly Entry[];
   /** The account lists that were appended to, as they are now. */
   readonly ends: readonly (readonly [ListKey, ListEnd])[];
 }
@@ -57,6 +61,8 @@ const insertSize = [4 * 1024 * 1024, 100_000] as const;
 /** Memory for 200,000 list ends is about 50 MB. */
 const defaultEndCapacity = 200_000;
 
+const jsonLines = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row));
+
 /** Opens the tables for writing; they must have been migrated. */
 export function createTxStore(options: StoreOptions): TxStore {
   const { database, log } = options;
@@ -65,9 +71,11 @@ export function createTxStore(options: StoreOptions): TxStore {
   const fault = options.fault ?? (() => {});
   const endCapacity = options.endCapacity ?? defaultEndCapacity;
   const ends = createEnds(
-    (keys) => readListEnds(database, tables, keys, store.position.last, { priority: 'write' }),
+    (keys) => readListEnds(database, tables, keys, numbered, { priority: 'write' }),
     endCapacity,
   );
+  /** The last sequences that are written, also above the position. */
+  let numbered = nothing.last as Record<Kind, number>;
   const owners = createOwners(database, tables, log, options.resolveStores);
   const sets = createMsgSets();
   const writer = createTableWriter<Position, TableName>({
@@ -84,48 +92,67 @@ export function createTxStore(options: StoreOptions): TxStore {
   });
   const { store, exclusive, writing } = writer;
 
-  /** Says that everything up to a position is written, and shows it. */
-  const advance = async (next: Position, rows: Rows, staged: StagedEnds): Promise<void> => {
-    await writer.advance(next);
-    staged.commit();
-    await fault('written');
-    options.head.advance(next);
-    options.onWritten?.({ bodies: rows.written, ends: [...staged.changed()] });
-  };
+  const tellCut = ({ hash }: DecodedTx): void =>
+    options.onProblem?.(
+      `tx ${hash} names more than ${mostAccounts} accounts or ${mostStores} stores: it is not listed under the rest`,
+    );
 
-  const insertRows = async (rows: Rows): Promise<void> => {
-    for (const name of ['bodies', 'hashes', 'account_items', 'msg_set_txs'] as const)
-      await writer.insert(name, rows[name].texts(), lineColumns[name]);
-  };
-
-  const insertEnds = (staged: StagedEnds): Promise<void> => {
-    const rows = endRows(staged.changed(), database.nextVersion());
-    return writer.insert('list_ends', rows.texts(), lineColumns.list_ends);
-  };
-
-  const writeSomeBlocks = async (blocks: readonly DecodedBlock[]): Promise<void> => {
-    const owned: OwnersOfBatch = await owners.find(blocks);
-    const [staged, stagedSets] = [await ends.stage(listsOfBlocks(blocks, owned)), sets.stage()];
+  /** Writes a part of a batch: above the position, where it counts for nothing yet. */
+  const writePart = async (
+    part: readonly Entry[],
+    sets: StagedMsgSets,
+    created: ReadonlyMap<string, string>,
+    height: number,
+  ): Promise<StagedEnds> => {
+    const stores = new Set(part.flatMap((entry) => entry.stores));
+    const { of, learnt } = await owners.find(stores, created, height);
+    const staged = await ends.stage(listsOf(part, of));
     const rows = startRows();
     const slice = createSlices();
-    let next = store.position;
-    for (const block of blocks) {
-      next = addBlock(rows, block, next, staged, stagedSets, owned);
+    for (const entry of part) {
+      addEntry(rows, entry, staged, sets, of);
       await slice();
     }
-    await insertRows(rows);
+    for (const name of ['bodies', 'hashes', 'account_items', 'msg_set_txs'] as const)
+      await writer.insert(name, rows[name].texts(), lineColumns[name]);
+    await writer.insert('stores', jsonLines(learnt));
     await writer.insert(
-      'msg_sets',
-      stagedSets.added().map((row) => JSON.stringify(row)),
+      'list_ends',
+      endRows(staged.changed(), database.nextVersion()).texts(),
+      lineColumns.list_ends,
     );
-    await writer.insert(
-      'stores',
-      owned.learnt.map((row) => JSON.stringify(row)),
-    );
-    await insertEnds(staged);
-    await writer.insert('blocks', cursorRows(rows));
+    staged.commit();
+    for (const { kind, sequence } of part) numbered[kind] = sequence;
+    return staged;
+  };
+
+  /** Writes a batch: its parts, then what says where it ends. */
+  const writeBatch = async (
+    entries: Iterable<Entry>,
+    end: BatchEnd,
+    cursorTable: 'blocks' | 'internal_blocks',
+    created: readonly StoreRow[] = [],
+    height = 0,
+  ): Promise<void> => {
+    const stagedSets = sets.stage();
+    const ownersCreated = new Map(created.map(({ store, owner }) => [store, owner]));
+    numbered = { ...store.position.last };
+    let parts = 0;
+    let written: Written | undefined;
+    for (const part of partsOf(entries)) {
+      const staged = await writePart(part, stagedSets, ownersCreated, height);
+      parts += 1;
+      written = parts === 1 ? { bodies: part, ends: [...staged.changed()] } : undefined;
+    }
+    await writer.insert('hashes', end.frames.texts(), lineColumns.hashes);
+    await writer.insert('msg_sets', jsonLines(stagedSets.added()));
+    await writer.insert('stores', jsonLines(created));
+    await writer.insert(cursorTable, jsonLines(end.cursor));
     stagedSets.commit();
-    await advance(next, rows, staged);
+    await writer.advance(end.position);
+    await fault('written');
+    options.head.advance(end.position);
+    options.onWritten?.(parts === 0 ? { bodies: [], ends: [] } : written);
   };
 
   /** A trace may be of a block that was rolled back, here or in the block service. */
@@ -137,28 +164,15 @@ export function createTxStore(options: StoreOptions): TxStore {
     }
   };
 
-  const writeSomeTraces = async (traces: readonly DecodedTrace[]): Promise<void> => {
-    const staged = await ends.stage(listsOfTraces(traces));
-    const rows = startRows();
-    const slice = createSlices();
-    let next = store.position;
-    for (const trace of traces) {
-      next = addTrace(rows, trace, next, staged);
-      await slice();
-    }
-    await insertRows(rows);
-    await insertEnds(staged);
-    await writer.insert('internal_blocks', cursorRows(rows));
-    await advance(next, rows, staged);
-  };
-
   return Object.assign(store, {
     writeBlocks: (blocks: readonly DecodedBlock[]) =>
       exclusive(() =>
         writing(async () => {
           for (const some of splitBlocks(blocks)) {
             checkFollows(store.position, some);
-            await writeSomeBlocks(some);
+            const end = startBatch(store.position);
+            const entries = entriesOfBlocks(some, end, tellCut);
+            await writeBatch(entries, end, 'blocks', storesOf(some), some.at(-1)?.height);
           }
         }),
       ),
@@ -168,7 +182,8 @@ export function createTxStore(options: StoreOptions): TxStore {
           for (const some of splitTraces(traces)) {
             checkTraces(store.position, some);
             await checkHashes(some);
-            await writeSomeTraces(some);
+            const end = startBatch(store.position);
+            await writeBatch(entriesOfTraces(some, end), end, 'internal_blocks');
           }
         }),
       ),
