@@ -4,7 +4,7 @@ import type { Happening } from '../../services/nft/decode/types.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import { listTokensByAccount } from '../../services/nft/read/token-lists.js';
 import { lookUpClasses } from '../../services/nft/store/lookups.js';
-import { forgetPeak, peakMemory_mb } from '../support/attack/memory.js';
+import { memoryOf } from '../support/attack/memory.js';
 import { testDatabase } from '../support/database.js';
 import { newNft, nftBlock } from '../support/nft-tables.js';
 import { differencesOf } from '../support/views.js';
@@ -14,14 +14,6 @@ const [collection, alice, bob] = ['c', 'a', 'b'].map((letter) => letter.repeat(4
   string,
   string,
 ];
-
-/** Runs something, and says how much memory it took at its peak, in MiB. */
-async function memoryOf(work: () => Promise<unknown>): Promise<number> {
-  forgetPeak();
-  const before_mb = peakMemory_mb();
-  await work();
-  return peakMemory_mb() - before_mb;
-}
 
 /** A database that tells how many rows the longest answer to a statement had. */
 function counting(database: Database) {

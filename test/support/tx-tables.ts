@@ -24,6 +24,7 @@ export interface TxTablesOptions {
   readonly fault?: FaultPoint;
   readonly endCapacity?: number;
   readonly resolveStores?: ResolveStores;
+  readonly onProblem?: (problem: string) => void;
 }
 
 /** Migrates a database of its own for a prefix. */
@@ -55,6 +56,7 @@ export function openTx(database: Database, prefix: string, options: TxTablesOpti
     endCapacity: options.endCapacity ?? 1_000,
     head,
     onWritten: (written) => takeOver(reader, written),
+    ...(options.onProblem === undefined ? {} : { onProblem: options.onProblem }),
   });
   return { store, reader, head };
 }

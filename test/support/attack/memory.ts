@@ -9,3 +9,11 @@ export function peakMemory_mb(pid: number | 'self' = 'self'): number {
 /** Lets the highest resident size begin again from what is resident now. */
 export const forgetPeak = (pid: number | 'self' = 'self'): void =>
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
+
+/** Runs something in this process, and says how much memory it took at its peak, in MiB. */
+export async function memoryOf(work: () => Promise<unknown>): Promise<number> {
+  forgetPeak();
+  const before_mb = peakMemory_mb();
+  await work();
+  return peakMemory_mb() - before_mb;
+}
