@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { oneLarge } from '../../services/common/material.js';
 import { decodeBlock } from '../../services/tx/decode/block.js';
 import { decodeTraces } from '../../services/tx/decode/traces.js';
 import type { DecodedBlock } from '../../services/tx/decode/types.js';
@@ -18,13 +19,17 @@ const emptyBlock = (height: number): DecodedBlock => ({
 });
 
 /** A trace of one tx: a call that makes so many others, each from and to one of so many accounts. */
-function wideTrace(height: number, frames: number, accounts: number): DecodedTrace {
+function wideTrace(frames: number, accounts: number): string {
   const call = (index: number): string =>
     `{"from":"0x${address(index % accounts)}","to":"0x${address((index * 7) % accounts)}","type":"CALL","gas":"0x1","gasUsed":"0x1","input":"0x","value":"0x0"`;
   const calls = Array.from({ length: frames - 1 }, (_, index) => `${call(index + 1)}}`);
-  const text = `[{"txHash":"0x${'e'.repeat(64)}","result":${call(0)},"calls":[${calls.join(',')}]}}]`;
-  return { height, hash: `H${height}`, length: text.length, frames: decodeTraces(height, text) };
+  return `[{"txHash":"0x${'e'.repeat(64)}","result":${call(0)},"calls":[${calls.join(',')}]}}]`;
 }
+
+const traceOf = (height: number, text: string): DecodedTrace => ({
+  ...{ height, hash: `H${height}`, length: text.length },
+  frames: decodeTraces(height, text),
+});
 
 async function newTx(options: TxTablesOptions = {}): Promise<{ tables: TxTables; prefix: string }> {
   const [database, prefix] = [await testDatabase(), uniquePrefix()];
@@ -39,7 +44,8 @@ describe('the writer of txs, where one block comes to far more than its bytes', 
     const count = 300_000;
     const { store, reader } = (await newTx()).tables;
     await store.writeBlocks([emptyBlock(1)]);
-    const taken = await memoryOf(() => store.writeTraces([wideTrace(1, count, 1)]));
+    const text = wideTrace(count, 1);
+    const taken = await memoryOf(() => oneLarge(() => store.writeTraces([traceOf(1, text)])));
     assert.ok(taken < 480, `${Math.round(taken)} MiB`);
     const { bodies, pagination } = await listByHeight(reader, 'internal_tx', 1, page, {});
     assert.equal(pagination.total, String(count));
@@ -115,10 +121,11 @@ describe('the writer of txs, where one block comes to far more than its bytes', 
     const first = open();
     await first.store.recover();
     await first.store.writeBlocks([emptyBlock(1), emptyBlock(2)]);
-    await first.store.writeTraces([wideTrace(1, 100, accounts)]);
+    await first.store.writeTraces([traceOf(1, wideTrace(100, accounts))]);
     const before = await rowsOf();
+    const wide = wideTrace(frames, accounts);
     points.length = 0;
-    await first.store.writeTraces([wideTrace(2, frames, accounts)]);
+    await first.store.writeTraces([traceOf(2, wide)]);
     assert.ok(points.filter((point) => point === 'write list_ends').length >= 3, `${points}`);
     const [count, after] = [points.length, await rowsOf()];
     await first.store.unwind(1);
@@ -128,7 +135,7 @@ describe('the writer of txs, where one block comes to far more than its bytes', 
       await open().store.recover();
       const { store, head, reader } = open(points.length + killedAt);
       await store.recover();
-      await assert.rejects(store.writeTraces([wideTrace(2, frames, accounts)]), /killed/);
+      await assert.rejects(store.writeTraces([traceOf(2, wide)]), /killed/);
       assert.equal(head.position.internal_height, 1);
       const { pagination } = await listByAccount(reader, 'internal_tx', address(7), false, page, {});
       assert.equal(pagination.total, '4', `${killedAt}`);
@@ -144,7 +151,7 @@ describe('the writer of txs, where one block comes to far more than its bytes', 
     }
     const last = open();
     await last.store.recover();
-    await last.store.writeTraces([wideTrace(2, frames, accounts)]);
+    await last.store.writeTraces([traceOf(2, wide)]);
     assert.deepEqual(await rowsOf(), after);
     assert.deepEqual(await differencesOf(last.store.compareViews()), []);
   });
