@@ -1,6 +1,7 @@
 import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
 import { consumerSettings } from '../common/consumer-settings.js';
 import { nodeSettings, pageSettings, programSettings } from '../common/settings.js';
+import { defaultAccountsPerTx } from './decode/accounts.js';
 
 /** What only the tx service is told. */
 export const txOwnSettings = {
@@ -8,6 +9,11 @@ export const txOwnSettings = {
     doc: 'Memory for the bodies of txs that were written or read last, in MiB; 0 for none.',
     default: '128',
     parse: asInteger(0, 65_536),
+  },
+  ACCOUNTS_PER_TX: {
+    doc: 'Accounts that one tx is listed under at most, and stores on Move. A tx of many transfers names some thousands; a text that a contract makes up can name one with every eight bytes.',
+    default: String(defaultAccountsPerTx),
+    parse: asInteger(1_000, 10_000_000),
   },
 } satisfies Settings;
 

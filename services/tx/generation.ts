@@ -5,7 +5,7 @@ import { pageBoundOf } from '../common/page/fit.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
 import type { TxConfig } from './config.js';
 import { decodeBlock } from './decode/block.js';
-import type { DecodedBlock } from './decode/types.js';
+import type { DecodedBlock, DecodeOptions } from './decode/types.js';
 import { askEarlierFirst, resolveStoresFrom } from './ingest/stores.js';
 import { followTraces } from './ingest/traces.js';
 import { createReader, type Reader, takeOver } from './read/reader.js';
@@ -55,17 +55,22 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
       rest.urls.length === 0 ? undefined : resolveStoresFrom(rest, signal),
     ),
     onWritten: (written) => takeOver(reader, written),
-    onProblem(problem) {
-      metrics.problems.inc({ service: name(), kind: 'decode' });
-      log.warn(problem);
+    onCut({ hash }) {
+      metrics.limits.inc({ service: name(), limit: 'ACCOUNTS_PER_TX' });
+      log.warn({ hash }, 'a tx names more accounts or stores than it is listed under (ACCOUNTS_PER_TX)');
     },
   });
-  const [vm, account_prefix] = [config.VM_TYPE, config.ACCOUNT_ADDRESS_PREFIX];
+  const vm = config.VM_TYPE;
+  const decoding: DecodeOptions = {
+    vm,
+    account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
+    accounts_per_tx: config.ACCOUNTS_PER_TX,
+  };
   const follower = createBlockFollower({
     ...options,
     ...{ name, isInUse, signal, store },
     decode(block, material) {
-      const decoded = decodeBlock(block, material, { vm, account_prefix });
+      const decoded = decodeBlock(block, material, decoding);
       if (decoded.problems.length > 0) {
         metrics.problems.inc({ service: name(), kind: 'decode' }, decoded.problems.length);
         log.warn({ height: block.height, problems: decoded.problems }, 'parts of a block could not be read');

@@ -5,6 +5,7 @@ import type { FaultPoint } from '../../services/common/fault.js';
 import { createLog } from '../../services/common/log.js';
 import { packageRoot } from '../../services/common/paths.js';
 import { soleWriter } from '../../services/common/writer/fence.js';
+import type { DecodedTx } from '../../services/tx/decode/types.js';
 import { createReader, type Reader, takeOver } from '../../services/tx/read/reader.js';
 import { createHead, type Head } from '../../services/tx/store/cursor.js';
 import type { ResolveStores } from '../../services/tx/store/owners.js';
@@ -24,7 +25,7 @@ export interface TxTablesOptions {
   readonly fault?: FaultPoint;
   readonly endCapacity?: number;
   readonly resolveStores?: ResolveStores;
-  readonly onProblem?: (problem: string) => void;
+  readonly onCut?: (tx: DecodedTx) => void;
 }
 
 /** Migrates a database of its own for a prefix. */
@@ -56,7 +57,7 @@ export function openTx(database: Database, prefix: string, options: TxTablesOpti
     endCapacity: options.endCapacity ?? 1_000,
     head,
     onWritten: (written) => takeOver(reader, written),
-    ...(options.onProblem === undefined ? {} : { onProblem: options.onProblem }),
+    onCut: options.onCut,
   });
   return { store, reader, head };
 }

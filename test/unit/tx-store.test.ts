@@ -198,6 +198,18 @@ describe('owners of stores', () => {
     assert.deepEqual([asked, resolved], [[['s2', 's3', 's4'], ['s4']], [['s3', 's4']]]);
   });
 
+  it('are asked for, a thousand at a time: any text can name one that is none', async () => {
+    const resolved: number[] = [];
+    const owners = createOwners(tableWith({}), tables, log, async (stores) => {
+      resolved.push(stores.length);
+      return new Map();
+    });
+    const stores = new Set(Array.from({ length: 2_500 }, (_, index) => `s${index}`));
+    await owners.find(stores, new Map(), 7);
+    await owners.find(stores, new Map(), 8);
+    assert.deepEqual(resolved, [1_000, 1_000]);
+  });
+
   it('are not known when the node fails, and nothing stops', async () => {
     const owners = createOwners(tableWith({}), tables, log, async () => {
       throw new Error('502');

@@ -4,15 +4,12 @@ import { parseInnerJson } from '../../common/json-bound.js';
 import type { NameScanner } from './names.js';
 import type { DecodeOptions } from './types.js';
 
-/**
- * Accounts that a tx is listed under at most. A tx of many transfers names some thousands; a text that a contract
- * makes up can name one with every eight bytes.
- */
-export const mostAccounts = 100_000;
+/** `ACCOUNTS_PER_TX` where nothing else is set. */
+export const defaultAccountsPerTx = 100_000;
 
 /**
- * Adds every account that the events name to `accounts`, up to `mostAccounts`, as no signer unless it is one
- * already. All attributes of all events count, of failed txs too (their fees are paid), with
+ * Adds every account that the events name to `accounts`, as no signer unless it is one already, until
+ * there are so many. All attributes of all events count, of failed txs too (their fees are paid), with
  * two exceptions on EVM: the `ret` of a `call` is what a contract returned, and the `log` of
  * an `evm` event is read as a log, so that its data and other 32-byte words name nobody.
  */
@@ -21,14 +18,15 @@ export function addNamedAccounts(
   vm: DecodeOptions['vm'],
   names: NameScanner,
   accounts: Map<AccountKey, boolean>,
+  most: number,
 ): void {
   const add = (key: AccountKey): boolean => {
     addAccount(accounts, key, false);
-    return accounts.size < mostAccounts;
+    return accounts.size < most;
   };
   for (const { type, attributes } of events) {
     for (const { key, value } of attributes) {
-      if (accounts.size >= mostAccounts) return;
+      if (accounts.size >= most) return;
       if (vm === 'evm' && type === 'call' && key === 'ret') continue;
       if (vm === 'evm' && type === 'evm' && key === 'log' && addLog(value, accounts)) continue;
       names.scan(value, add);

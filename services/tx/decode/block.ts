@@ -2,7 +2,7 @@ import type { AccountKey } from '../../common/chain/address.js';
 import { parseEvents } from '../../common/chain/events.js';
 import { messageOf } from '../../common/errors.js';
 import type { BlockMaterial } from '../../common/gen/indexer/block/v1/block.js';
-import { addAccount } from './accounts.js';
+import { addAccount, defaultAccountsPerTx } from './accounts.js';
 import { nameScanner } from './names.js';
 import { pairReceipts, parseReceipts, type Receipt } from './receipts.js';
 import { storesCreated } from './stores.js';
@@ -21,7 +21,7 @@ export function decodeBlock(head: BlockHead, material: BlockMaterial, options: D
   const readings = material.txs.map((tx, index) =>
     decodeTx(tx, head, options, names, ahead, (what) => problems.push(`tx ${index}: ${what}`)),
   );
-  const receipts = options.vm === 'evm' ? readReceipts(head, material, problems) : [];
+  const receipts = options.vm === 'evm' ? readReceipts(head, material, options, problems) : [];
   nameReceiptAccounts(readings, receipts, problems);
   return {
     height: head.height,
@@ -35,10 +35,15 @@ export function decodeBlock(head: BlockHead, material: BlockMaterial, options: D
   };
 }
 
-function readReceipts(head: BlockHead, material: BlockMaterial, problems: string[]): Receipt[] {
+function readReceipts(
+  head: BlockHead,
+  material: BlockMaterial,
+  { accounts_per_tx = defaultAccountsPerTx }: DecodeOptions,
+  problems: string[],
+): Receipt[] {
   try {
     const text = material.receipts.toString('utf8').trim();
-    return parseReceipts(text, head.timestamp, (what) => problems.push(what));
+    return parseReceipts(text, head.timestamp, accounts_per_tx, (what) => problems.push(what));
   } catch (error) {
     problems.push(`receipts: ${messageOf(error)}`);
     return [];

@@ -1,7 +1,7 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { isObject, listOf, stringOf } from '../../common/chain/events.js';
 import { splitArray } from '../../common/chain/json.js';
-import { addAccount, addLogAccounts, evmAddress, mostAccounts } from './accounts.js';
+import { addAccount, addLogAccounts, evmAddress } from './accounts.js';
 import type { DecodedEvmTx } from './types.js';
 
 /** A receipt of eth_getBlockReceipts with what its Cosmos tx is found by. */
@@ -24,8 +24,15 @@ export interface ReceiptCandidate {
 /**
  * The receipts of a block, in their order. One that cannot be read is left out and told to
  * `problem`. `text` is empty on rollups without EVM.
+ *
+ * @param most accounts that one is listed under.
  */
-export function parseReceipts(text: string, timestamp: string, problem: (what: string) => void): Receipt[] {
+export function parseReceipts(
+  text: string,
+  timestamp: string,
+  most: number,
+  problem: (what: string) => void,
+): Receipt[] {
   if (text === '' || text === 'null') return [];
   const receipts: Receipt[] = [];
   for (const [index, receiptText] of splitArray(text).entries()) {
@@ -40,7 +47,7 @@ export function parseReceipts(text: string, timestamp: string, problem: (what: s
     receipts.push({
       hash: hash[1].toLowerCase(),
       body: withTimestamp(receipt, receiptText, timestamp),
-      accounts: receiptAccounts(receipt),
+      accounts: receiptAccounts(receipt, most),
       gas_used: hexNumber(receipt['gasUsed']),
       succeeded: receipt['status'] === '0x1',
       log_count: listOf(receipt['logs']).length,
@@ -76,7 +83,7 @@ function agrees(tx: ReceiptCandidate, receipt: Receipt): boolean {
   return !tx.succeeded || tx.log_count === receipt.log_count;
 }
 
-function receiptAccounts(receipt: Record<string, unknown>): Map<AccountKey, boolean> {
+function receiptAccounts(receipt: Record<string, unknown>, most: number): Map<AccountKey, boolean> {
   const accounts = new Map<AccountKey, boolean>();
   const from = evmAddress(receipt['from']);
   if (from) accounts.set(from, true);
@@ -86,7 +93,7 @@ function receiptAccounts(receipt: Record<string, unknown>): Map<AccountKey, bool
   }
   for (const log of listOf(receipt['logs'])) {
     addLogAccounts(log, accounts);
-    if (accounts.size >= mostAccounts) break;
+    if (accounts.size >= most) break;
   }
   return accounts;
 }

@@ -8,16 +8,13 @@ const STORE_CREATED = '0x1::primary_fungible_store::PrimaryStoreCreatedEvent';
 /** A member of a Move event that names a store: store_addr, store, from_store_addr... */
 const STORE_MEMBER = /"(?:\w+_)?store(?:_addr)?":"0x([0-9a-fA-F]{1,64})"/g;
 
-/** Stores of a tx whose owners are looked for at most: the node may have to be asked for each. */
-export const mostStores = 1_000;
-
-/** The fungible stores that Move events name, distinct, in order, up to `mostStores`. */
-export function storesNamed(events: TxEvent[]): AccountKey[] {
+/** The fungible stores that Move events name, distinct, in order, until there are so many. */
+export function storesNamed(events: TxEvent[], most: number): AccountKey[] {
   const stores = new Set<AccountKey>();
   for (const data of moveData(events)) {
     for (const match of data.matchAll(STORE_MEMBER)) {
       stores.add(keyOfHexDigits(match[1] ?? ''));
-      if (stores.size >= mostStores) return [...stores];
+      if (stores.size >= most) return [...stores];
     }
   }
   return [...stores];

@@ -3,12 +3,12 @@ import type { AccountKey } from '../../common/chain/address.js';
 import { decodeTxRaw } from '../../common/chain/txraw.js';
 import { messageOf } from '../../common/errors.js';
 import type { TxMaterial } from '../../common/gen/indexer/block/v1/block.js';
-import { addAccount, addNamedAccounts, mostAccounts } from './accounts.js';
+import { addAccount, addNamedAccounts, defaultAccountsPerTx } from './accounts.js';
 import { messageTypes, parseDecoded, type TxParts } from './decoded.js';
 import type { NameScanner } from './names.js';
 import { emptyResult, parseResult, type TxResult } from './result.js';
 import { signersOf } from './signers.js';
-import { mostStores, storesNamed } from './stores.js';
+import { storesNamed } from './stores.js';
 import type { BlockHead, DecodedTx, DecodeOptions, NamedByTx } from './types.js';
 
 /** A decoded tx with what its receipt is looked up by. */
@@ -56,14 +56,14 @@ export function decodeTx(
 function readNames(
   { events }: TxResult,
   parts: TxParts,
-  { vm }: DecodeOptions,
+  { vm, accounts_per_tx: most = defaultAccountsPerTx }: DecodeOptions,
   names: NameScanner,
 ): NamedByTx {
   const accounts = new Map<AccountKey, boolean>();
   for (const signer of signersOf(events, parts, names)) addAccount(accounts, signer, true);
-  addNamedAccounts(events, vm, names, accounts);
-  const stores = vm === 'move' ? storesNamed(events) : [];
-  return { accounts, stores, is_cut: accounts.size >= mostAccounts || stores.length >= mostStores };
+  addNamedAccounts(events, vm, names, accounts, most);
+  const stores = vm === 'move' ? storesNamed(events, most) : [];
+  return { accounts, stores, is_cut: Math.max(accounts.size, stores.length) >= most };
 }
 
 /** Reads what a tx names, and keeps it unless that takes more memory than its result of so many characters. */

@@ -5,6 +5,8 @@ export interface DecodeOptions {
   vm: 'evm' | 'move' | 'wasm';
   /** Human part of the rollup's bech32 addresses. */
   account_prefix: string;
+  /** Accounts that a tx is listed under at most, and stores: `ACCOUNTS_PER_TX`. Default: 100,000. */
+  accounts_per_tx?: number;
 }
 
 /** The facts of a block that are not in its material. */
@@ -45,7 +47,7 @@ export interface NamedByTx {
   readonly accounts: ReadonlyMap<AccountKey, boolean>;
   /** Move: stores named in it. The owner of a primary store counts as named where only the store is. */
   readonly stores: readonly AccountKey[];
-  /** Whether it names more than that: see `mostAccounts` and `mostStores`. */
+  /** Whether it names more than that: see `DecodeOptions.accounts_per_tx`. */
   readonly is_cut: boolean;
 }
 

@@ -27,7 +27,7 @@ export interface OwnersOfPart {
 /** Owners of Move stores, for the one writer. */
 export interface Owners {
   /**
-   * Finds the owners of stores.
+   * Finds the owners of stores. Where the node does not know very many of them, it is asked for the first ones.
    *
    * @param created by the batch.
    * @param height of the batch's last block: where it counts as learnt what the node tells.
@@ -48,6 +48,9 @@ export const storesOf = (blocks: readonly DecodedBlock[]): StoreRow[] =>
 const [patience_ms, unknownFor_ms] = [30_000, 60_000];
 const remembered = 100_000;
 const storesAtOnce = 500;
+
+/** Stores that the node is asked for at once: a tx can name as many as it likes that are none. */
+const askedAtOnce = 1_000;
 
 /** The owners of stores that tables know. */
 export async function readOwners(
@@ -110,7 +113,9 @@ export function createOwners(
         else unread.push(store);
       }
       for (const [store, owner] of await readOwners(database, tables, unread)) of.set(store, owner);
-      const unanswered = unread.filter((store) => !of.has(store) && !unknown.has(store));
+      const unanswered = unread
+        .filter((store) => !of.has(store) && !unknown.has(store))
+        .slice(0, askedAtOnce);
       const answers = unanswered.length === 0 ? new Map<string, string>() : await askNode(unanswered);
       for (const store of unanswered) {
         const owner = answers.get(store);

@@ -76,7 +76,7 @@ export function listsOf(part: readonly Entry[], owners: ReadonlyMap<AccountKey, 
 export function* entriesOfBlocks(
   blocks: readonly DecodedBlock[],
   end: BatchEnd,
-  onCut: (tx: DecodedTx) => void,
+  onCut: (tx: DecodedTx) => void = () => {},
 ): Generator<Entry, void, undefined> {
   for (const block of blocks) {
     const last = { ...end.position.last };

@@ -5,8 +5,6 @@ import {
   type StoreEnvironment,
   type TableStore,
 } from '../../common/writer/table-writer.js';
-import { mostAccounts } from '../decode/accounts.js';
-import { mostStores } from '../decode/stores.js';
 import type { DecodedBlock, DecodedTx } from '../decode/types.js';
 import { checkTraces, partsOf, splitBlocks, splitTraces } from './batches.js';
 import { nothing, type Position } from './cursor.js';
@@ -34,8 +32,8 @@ export interface StoreOptions extends StoreEnvironment<Position> {
   readonly resolveStores?: ResolveStores | undefined;
   /** Told when more is whole, with what came with it; undefined where that is too much to be held. */
   readonly onWritten?: (written: Written | undefined) => void;
-  /** Told what is indexed in part only. */
-  readonly onProblem?: (problem: string) => void;
+  /** Told of a tx that is not listed under everybody whom it names. */
+  readonly onCut?: ((tx: DecodedTx) => void) | undefined;
   /** How many ends of account lists to keep in memory. */
   readonly endCapacity?: number;
 }
@@ -92,11 +90,6 @@ export function createTxStore(options: StoreOptions): TxStore {
   });
   const { store, exclusive, writing } = writer;
 
-  const tellCut = ({ hash }: DecodedTx): void =>
-    options.onProblem?.(
-      `tx ${hash} names more than ${mostAccounts} accounts or ${mostStores} stores: it is not listed under the rest`,
-    );
-
   /** Writes a part of a batch: above the position, where it counts for nothing yet. */
   const writePart = async (
     part: readonly Entry[],
@@ -104,7 +97,9 @@ export function createTxStore(options: StoreOptions): TxStore {
     created: ReadonlyMap<string, string>,
     height: number,
   ): Promise<StagedEnds> => {
-    const stores = new Set(part.flatMap((entry) => entry.stores));
+    // Where not all can be asked for, those come first of which a tx names few.
+    const byCount = part.map((entry) => entry.stores).sort((one, other) => one.length - other.length);
+    const stores = new Set(byCount.flat());
     const { of, learnt } = await owners.find(stores, created, height);
     const staged = await ends.stage(listsOf(part, of));
     const rows = startRows();
@@ -171,7 +166,7 @@ export function createTxStore(options: StoreOptions): TxStore {
           for (const some of splitBlocks(blocks)) {
             checkFollows(store.position, some);
             const end = startBatch(store.position);
-            const entries = entriesOfBlocks(some, end, tellCut);
+            const entries = entriesOfBlocks(some, end, options.onCut);
             await writeBatch(entries, end, 'blocks', storesOf(some), some.at(-1)?.height);
           }
         }),
