@@ -53,7 +53,7 @@ export async function whenWhole<Reading extends OneChain>(begin: () => Reading):
     if (waited >= patience)
       throw new RpcError(
         status.UNAVAILABLE,
-        'the index is recovering from a rollback or a restart: retry in a few seconds',
+        'the index is recovering from a rollback or a restart, or takes in a very large block: retry in a few seconds',
       );
     await sleep(pause);
     await reading.look?.();

@@ -7,6 +7,7 @@ import { listByAccount, listByHeight } from '../../services/tx/read/lists.js';
 import type { DecodedTrace } from '../../services/tx/store/rows.js';
 import { memoryOf } from '../support/attack/memory.js';
 import { query, testDatabase, uniquePrefix } from '../support/database.js';
+import { tableDigests } from '../support/table-digests.js';
 import { migrateTx, openTx, type TxTables, type TxTablesOptions } from '../support/tx-tables.js';
 import { differencesOf } from '../support/views.js';
 
@@ -94,15 +95,7 @@ describe('the writer of txs, where one block comes to far more than its bytes', 
     const [frames, accounts] = [17_000, 50];
     const { prefix } = await newTx();
     const database = await testDatabase();
-    const rowsOf = async (): Promise<unknown> =>
-      Promise.all(
-        ['bodies', 'hashes', 'account_items', 'list_ends', 'internal_blocks'].map(async (table) => {
-          const columns = table === 'list_ends' ? 'list, account, length, latest' : '* EXCEPT epoch';
-          const from = `${prefix}_tx.${table}${table === 'list_ends' ? ' FINAL WHERE NOT is_deleted' : ''}`;
-          const sql = `SELECT count() AS n, sum(sipHash64(tuple(${columns}))) AS digest FROM ${from}`;
-          return [table, ...(await query(sql))];
-        }),
-      );
+    const rowsOf = () => tableDigests(database, prefix);
     const points: string[] = [];
     /** Opens the tables with memory for a few ends of lists alone, and kills what writes at the point of that number. */
     const open = (killedAt = Number.POSITIVE_INFINITY): TxTables => {
@@ -128,7 +121,7 @@ describe('the writer of txs, where one block comes to far more than its bytes', 
     await first.store.unwind(1);
     await first.store.writeBlocks([emptyBlock(2)]);
     assert.deepEqual(await rowsOf(), before);
-    for (let killedAt = 0; killedAt < count; killedAt++) {
+    for (let killedAt = 0; killedAt < count; killedAt += 2) {
       await open().store.recover();
       const { store, head, reader } = open(points.length + killedAt);
       await store.recover();

@@ -53,10 +53,10 @@ export interface WriterHead<Position extends Cursor, Name extends string> {
   /** Moves it on: everything up to there is written. */
   advance(position: Position): Promise<void>;
   /**
-   * Writes rows of views, those of each view with one statement. Where they are too many for that, the views count as being
-   * repaired until the next `advance`.
+   * Writes rows of views, those of each view with one statement. Where they are too many for that, or are not all that the
+   * next `advance` makes count, the views count as being repaired until then.
    */
-  writeViews(views: readonly ViewRows<Name>[]): Promise<void>;
+  writeViews(views: readonly ViewRows<Name>[], isAll?: boolean): Promise<void>;
   /**
    * Compares the views with what the facts give, a part at a time; to be advanced while nothing is written.
    *
@@ -123,17 +123,19 @@ export function createWriterHead<Position extends Cursor, Name extends string>(
       return row;
     },
     advance: (position) => write({ ...found(), position, views: 'whole' }),
-    async writeViews(rows) {
-      const { position, rollbacks } = found();
-      let isPartial = false;
+    async writeViews(rows, isAll = true) {
+      const { position, rollbacks, views: state } = found();
+      let isPartial = state === 'repairing';
+      const sayPartial = async (): Promise<void> => {
+        if (!isPartial) await write({ position, views: 'repairing', rollbacks: rollbacks + 1 });
+        isPartial = true;
+      };
+      if (!isAll) await sayPartial();
       for (const [view, lines] of rows) {
         const parts = chunks(lines, atMost(viewRows), { most: viewCharacters, of: ({ length }) => length });
         for (let part = parts.next(); !part.done; ) {
           const next = parts.next();
-          if (!next.done && !isPartial) {
-            await write({ position, views: 'repairing', rollbacks: rollbacks + 1 });
-            isPartial = true;
-          }
+          if (!next.done) await sayPartial();
           await fault(`write ${view}`);
           const statement = { name: `${head.name}.write_${view}`, priority: 'write' as const };
           await database.insert(tables.of(view), part.value.join('\n'), statement);

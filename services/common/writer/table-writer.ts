@@ -87,7 +87,7 @@ export interface TableWriter<Position extends Cursor, Name extends string> {
    */
   insert(name: Name, lines: Iterable<string>, columns?: string): Promise<void>;
   /** See `WriterHead`. */
-  writeViews(views: readonly ViewRows<Name>[]): Promise<void>;
+  writeViews(views: readonly ViewRows<Name>[], isAll?: boolean): Promise<void>;
   /** Says that everything up to a position is written. */
   advance(position: Position): Promise<void>;
 }

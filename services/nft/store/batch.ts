@@ -40,7 +40,6 @@ export interface Batch {
   readonly names: CollectionName[];
   /** Collections of which more is known now, as they were known before. */
   readonly origins: Map<AccountKey, Origin | undefined>;
-  readonly blocks: { height: number; hash: string; parent_hash: string }[];
 }
 
 /** A batch without rows. */
@@ -57,7 +56,6 @@ export const emptyBatch = (): Batch => ({
   asks: [],
   names: [],
   origins: new Map(),
-  blocks: [],
 });
 
 interface Context {
@@ -81,12 +79,11 @@ export async function addBlock(
   vm: Context['vm'],
   turn: () => Promise<void> | undefined,
 ): Promise<void> {
-  const { height, hash, parent_hash, timestamp } = block;
+  const { height, timestamp } = block;
   for (const event of block.events) {
     addEvent({ batch, known, vm, timestamp, at: placeOf(height, event.index) }, event);
     await turn();
   }
-  batch.blocks.push({ height, hash, parent_hash });
 }
 
 function addEvent(context: Context, event: NftEvent): void {

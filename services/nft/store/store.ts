@@ -8,7 +8,7 @@ import {
   type StoreEnvironment,
   type TableStore,
 } from '../../common/writer/table-writer.js';
-import type { DecodeOptions, NftBlock } from '../decode/types.js';
+import type { DecodeOptions, NftBlock, NftEvent } from '../decode/types.js';
 import { askAgainAbove } from './ask-again.js';
 import { addBlock, type Batch, emptyBatch } from './batch.js';
 import { nothing, type Position } from './cursor.js';
@@ -47,6 +47,25 @@ const defaultCapacity = 100_000;
 
 /** What is written together at most: large inserts are cheaper by the row, but hold up those who read. */
 const [eventsAtOnce, blocksAtOnce] = [10_000, 1_000];
+
+/** Characters of ids and uris that are written together. Each stands in many rows. */
+const charactersAtOnce = 8 * 1024 * 1024;
+
+/** A single block may have more than that: it is written in parts of so many events, and its lists are not read meanwhile. */
+const eventsOfPart = 30_000;
+
+const charactersOf = (event: NftEvent): number =>
+  ('token' in event ? (event.token.token_id?.length ?? 0) : 0) +
+  ('uri' in event ? (event.uri?.length ?? 0) : 0);
+
+/** The parts that a batch is written in: itself, unless it is a block that comes to more than is held at once. */
+function partsOf(blocks: readonly NftBlock[]): (readonly NftBlock[])[] {
+  const [block] = blocks;
+  if (block === undefined || blocks.length > 1) return [blocks];
+  const parts = chunks(block.events, atMost(eventsOfPart), { most: charactersAtOnce, of: charactersOf });
+  const cut = [...parts].map((events) => [{ ...block, events }]);
+  return cut.length > 1 ? cut : [blocks];
+}
 
 /** Views of which rows are deleted as tokens move. */
 const compacted = ['token_lists', 'token_counts'] as const;
@@ -116,7 +135,17 @@ export function createNftStore(options: StoreOptions): NftStore {
     });
   };
 
-  const writeSome = async (blocks: readonly NftBlock[]): Promise<void> => {
+  /**
+   * Writes the facts of a part of a batch, and what follows from them.
+   *
+   * @param before the version of the last details before it.
+   * @returns the version of the last details that count with it, and whether collections with a name are among them.
+   */
+  const writePart = async (
+    blocks: readonly NftBlock[],
+    before: number,
+    isWhole: boolean,
+  ): Promise<{ readonly details: number; readonly isNamed: boolean }> => {
     const known = await memory.know(blocks);
     const batch = emptyBatch();
     const slice = createSlices();
@@ -125,22 +154,37 @@ export function createNftStore(options: StoreOptions): NftStore {
     for (const block of blocks) {
       await addBlock(batch, known, block, vm, slice);
     }
-    const details = batch.origins.size === 0 ? store.position.details : nextVersion();
+    const details = batch.origins.size === 0 ? before : nextVersion();
     await insertAll(factRows(batch, details));
     const named = await namedIn(batch, known);
     const viewVersion = database.nextVersion();
-    await writer.writeViews([...tokenRows(batch, viewVersion), ...collectionRows(named, viewVersion)]);
+    await writer.writeViews(
+      [...tokenRows(batch, viewVersion), ...collectionRows(named, viewVersion)],
+      isWhole,
+    );
+    memory.keep(known);
+    return { details, isNamed: named.length > 0 };
+  };
+
+  const writeSome = async (blocks: readonly NftBlock[]): Promise<void> => {
+    const parts = partsOf(blocks);
+    let { details } = store.position;
+    let isNamed = false;
+    for (const part of parts) {
+      const written = await writePart(part, details, parts.length === 1);
+      details = written.details;
+      isNamed ||= written.isNamed;
+    }
     await writer.insert(
       'blocks',
-      batch.blocks.map((row) => JSON.stringify(row)),
+      blocks.map(({ height, hash, parent_hash }) => JSON.stringify({ height, hash, parent_hash })),
     );
     const { height, hash } = blocks.at(-1) as NftBlock;
     await writer.advance({ height, hash, details });
-    memory.keep(known);
     await fault('written');
     options.head.advance(store.position);
     // Blocks themselves name collections on Move, and tell when they were created.
-    if (named.length > 0) options.head.learn();
+    if (isNamed) options.head.learn();
     await compact();
   };
 
@@ -166,7 +210,11 @@ export function createNftStore(options: StoreOptions): NftStore {
       exclusive(() =>
         writing(async () => {
           const events = { most: eventsAtOnce, of: (block: NftBlock) => block.events.length };
-          for (const some of chunks(blocks, atMost(blocksAtOnce), events)) {
+          const characters = {
+            most: charactersAtOnce,
+            of: (block: NftBlock) => block.events.reduce((sum, event) => sum + charactersOf(event), 0),
+          };
+          for (const some of chunks(blocks, atMost(blocksAtOnce), events, characters)) {
             checkFollows(store.position, some);
             await writeSome(some);
           }
