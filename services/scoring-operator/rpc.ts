@@ -6,16 +6,20 @@ import {
   type ScoringServiceServer,
   ScoringServiceService,
 } from '../common/gen/indexer/scoring/v1/scoring.js';
+import { createLru } from '../common/lru.js';
+import { createMutex } from '../common/mutex.js';
 import { checkPage } from '../common/page/check.js';
 import { densePage } from '../common/page/dense.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, unary } from '../common/rpc/server.js';
 import { describe } from './machine/run.js';
 import { toStage, toTx } from './messages.js';
+import { sumOf } from './policy/compute.js';
 import { explain } from './policy/explain.js';
 import { parsePolicy } from './policy/parse.js';
+import type { Policy } from './policy/policy.js';
 import type { Status } from './status.js';
-import { readFacts, readMeasures } from './store/facts.js';
+import { readFacts, readFactsInParts, readMeasures } from './store/facts.js';
 import {
   readAddressScore,
   readAddressScores,
@@ -37,12 +41,16 @@ export interface ScoringRpcOptions extends HandlerEnvironment {
   readonly status: () => Status;
 }
 
+/** Sums of runs that are remembered. */
+const sumsRemembered = 100;
+
 /** Most decisions that are given at once. */
 const mostDecisions = 1_000;
 
 /** The handlers of indexer.scoring.v1.ScoringService. */
 export function scoringService(options: ScoringRpcOptions): ServedService {
   const { source } = options;
+  const oneSum = createMutex();
 
   const runOf = async (stage: string, call: CallContext): Promise<Run> => {
     if (!/^\d{1,20}$/.test(stage) || BigInt(stage) >= 2n ** 64n)
@@ -50,6 +58,21 @@ export function scoringService(options: ScoringRpcOptions): ServedService {
     const [run] = await readRuns(source, BigInt(stage), forward(call));
     if (run === undefined) throw notFound(`stage ${stage} was never scored here`);
     return run;
+  };
+  const sums = createLru<string, Promise<bigint>>(sumsRemembered);
+  /** The sum of a run's scores before fit_total: what it was computed from does not change. */
+  const sumOfRun = (run: Run, policy: Policy): Promise<bigint> => {
+    const key = `${run.stage}/${run.list_hash}/${run.updated_at}`;
+    const known = sums.get(key);
+    if (known !== undefined) return known;
+    const sum = oneSum(async () => {
+      let total = 0n;
+      for await (const facts of readFactsInParts(source, run)) total += sumOf(policy, facts);
+      return total;
+    });
+    sums.set(key, sum);
+    sum.catch(() => sums.delete(key));
+    return sum;
   };
   const addressOf = (text: string): string => {
     const key = parseAccount(text, options.account_prefix);
@@ -129,11 +152,10 @@ export function scoringService(options: ScoringRpcOptions): ServedService {
       const { account_prefix } = options;
       const text = await readPolicy(source, run.policy_hash, forward(call));
       const policy = parsePolicy(text, { from: `of stage ${stage}`, account_prefix });
-      // What the others have matters for fit_total alone.
-      const account = policy.fit_total === undefined ? key.slice(2) : undefined;
-      const facts = await readFacts(source, run, account, forward(call));
+      const sum = policy.fit_total === undefined ? undefined : await sumOfRun(run, policy);
+      const facts = await readFacts(source, run, key.slice(2), forward(call));
       const score = await readAddressScore(source, run.stage, run.list_hash, key, forward(call));
-      const reasons = explain(policy, facts, key, account_prefix);
+      const reasons = explain(policy, facts, key, account_prefix, sum);
       return {
         amount: String(score?.amount ?? 0n),
         reasons: reasons.map((reason) => ({ ...reason, amount: String(reason.amount) })),

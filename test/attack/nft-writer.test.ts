@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { Database } from '../../services/common/clickhouse/database.js';
 import { ofOneChain } from '../../services/common/one-chain.js';
 import type { Happening } from '../../services/nft/decode/types.js';
 import { startReading } from '../../services/nft/read/reader.js';
@@ -8,6 +7,7 @@ import { lookUpClasses } from '../../services/nft/store/lookups.js';
 import { memoryOf } from '../support/attack/memory.js';
 import { testDatabase } from '../support/database.js';
 import { newNft, nftBlock, openNft } from '../support/nft-tables.js';
+import { counting } from '../support/statements.js';
 import { tableDigests } from '../support/table-digests.js';
 import { differencesOf } from '../support/views.js';
 
@@ -16,20 +16,6 @@ const [collection, alice, bob] = ['c', 'a', 'b'].map((letter) => letter.repeat(4
   string,
   string,
 ];
-
-/** A database that tells how many rows the longest answer to a statement had. */
-function counting(database: Database) {
-  const seen = { most: 0 };
-  const counted: Database = {
-    ...database,
-    async rows<T>(...statement: Parameters<Database['rows']>): Promise<T[]> {
-      const rows = await database.rows<T>(...statement);
-      seen.most = Math.max(seen.most, rows.length);
-      return rows;
-    },
-  };
-  return { counted, seen };
-}
 
 describe('the writer of NFTs, where a block comes to far more than its events', () => {
   it('writes large uris of tokens that move a part at a time', async () => {

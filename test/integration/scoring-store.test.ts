@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { ScoringServiceClient } from '../../services/common/gen/indexer/scoring/v1/scoring.js';
 import { createLog } from '../../services/common/log.js';
@@ -21,6 +22,7 @@ import { openScoringStore, type ScoringStore } from '../../services/scoring-oper
 import { makeTables } from '../../services/scoring-operator/tables.js';
 import { forgetFinalized, forgetHeight, forgetStage } from '../../tools/score/forget.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { counting } from '../support/statements.js';
 
 const largest = 2n ** 64n - 1n;
 const address = (index: number): string => `0x${index.toString(16).padStart(40, '0')}`;
@@ -76,6 +78,7 @@ describe('the tables and the API of the scoring operator', () => {
   let store: ScoringStore;
   let server: RpcServer;
   let client: ScoringServiceClient;
+  let seen: { most: number };
 
   before(async () => {
     database = await testDatabase();
@@ -85,10 +88,12 @@ describe('the tables and the API of the scoring operator', () => {
       MIGRATIONS: 'apply',
     });
     store = await open(program);
+    const watched = counting(database);
+    seen = watched.seen;
     const service = scoringService({
       log: createLog('silent'),
       metrics: createMetrics(),
-      source: { database, database_name: name, program },
+      source: { database: watched.counted, database_name: name, program },
       account: '0xme',
       account_prefix: 'init',
       status: () => ({ step: undefined, at: 0, failures: 2, trouble: 'x' }),
@@ -284,6 +289,37 @@ describe('the tables and the API of the scoring operator', () => {
     }
   });
 
+  it('explains a score that all others are fitted with, and reads them a part at a time', async () => {
+    const stage = 30n;
+    const text = 'version: 1\nname: wide\nfit_total: 5000\nrules: [{ kind: transactions, name: sent }]\n';
+    const policy = parsePolicy(text, { from: 'of the test', account_prefix: 'init' });
+    const window = { ...run.window, stage };
+    const accounts = Array.from({ length: 5_000 }, (_, index) =>
+      createHash('sha1').update(String(index)).digest('hex'),
+    );
+    const values = new Map(accounts.map((account, index) => [account, BigInt(index % 90)]));
+    const measure = { values, denominator: 1n, left_out: 0 };
+    const facts: Facts = { window, to_hash: 'CD'.repeat(32), measures: new Map([['sent', measure]]) };
+    const computation = compute(policy, facts);
+    await store.savePolicy(policy.hash, text);
+    await store.saveFacts(stage, computation.list.hash, facts);
+    await store.saveList(stage, computation.list);
+    await store.saveRun({
+      ...{ ...run, stage, window, to_hash: facts.to_hash, policy_hash: policy.hash },
+      list_hash: computation.list.hash,
+    });
+    seen.most = 0;
+    for (const account of accounts.slice(40, 45)) {
+      const asked = { stage: String(stage), address: `0x${account}` };
+      const { reasons } = await callRpc(client.explainScore.bind(client), asked);
+      assert.deepEqual(
+        reasons.map(({ text: reason }) => reason),
+        explain(policy, facts, `0x${account}`, 'init').map(({ text: reason }) => reason),
+      );
+    }
+    assert.ok(seen.most < 60, `${seen.most} rows in one answer`);
+  });
+
   describe('of a list that came out the same twice', () => {
     const measured = (
       stage: bigint,
@@ -314,7 +350,7 @@ describe('the tables and the API of the scoring operator', () => {
       store = await open(program);
     });
     const told = (stage: bigint): Promise<Facts> =>
-      readFacts({ database, database_name: name, program }, ownOf(stage), undefined, {});
+      readFacts({ database, database_name: name, program }, ownOf(stage), '', {});
     const merge = async (): Promise<void> => {
       for (const table of ['measured', 'measures'])
         await database.command(

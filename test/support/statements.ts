@@ -57,3 +57,17 @@ export function withPrivileges(
     },
   };
 }
+
+/** A database that tells how many rows the longest answer to a statement had. */
+export function counting(database: Database) {
+  const seen = { most: 0 };
+  const counted: Database = {
+    ...database,
+    async rows<T>(...statement: Parameters<Database['rows']>): Promise<T[]> {
+      const rows = await database.rows<T>(...statement);
+      seen.most = Math.max(seen.most, rows.length);
+      return rows;
+    },
+  };
+  return { counted, seen };
+}

@@ -46,12 +46,8 @@ export function computeScores(policy: Policy, facts: Facts): ScoreList {
 
 /** The scores with how they came to be. @throws ScoringError */
 export function compute(policy: Policy, facts: Facts): Computation {
-  const points = pointsOf(policy, facts);
-  const accounts = [...points.accounts()].sort();
-  const capped = accounts.map((account) =>
-    cappedOf(policy, account, points.total(account) / points.denominator),
-  );
-  const sum = capped.reduce((total, step) => total + step.capped, 0n);
+  const capped = cappedSteps(policy, facts);
+  const sum = sumOfSteps(capped);
   const steps = capped.map((step) => ({ ...step, amount: fittedAmount(policy, step.capped, sum) }));
   const total = steps.reduce((whole, { amount }) => whole + amount, 0n);
   if (total > largestTotal) throw new ScoringError(tooLarge(policy, total));
@@ -61,8 +57,24 @@ export function compute(policy: Policy, facts: Facts): Computation {
   return { steps, sum, list: { scores, total, hash: hashOfScores(scores) } };
 }
 
+type CappedSteps = Omit<Steps, 'amount'>;
+
+/** What becomes of every account before fit_total, sorted by account. */
+function cappedSteps(policy: Policy, facts: Facts): CappedSteps[] {
+  const points = pointsOf(policy, facts);
+  return [...points.accounts()]
+    .sort()
+    .map((account) => cappedOf(policy, account, points.total(account) / points.denominator));
+}
+
+const sumOfSteps = (steps: readonly CappedSteps[]): bigint =>
+  steps.reduce((total, { capped }) => total + capped, 0n);
+
+/** The sum of scores before fit_total. Those of parts of the accounts add up to that of all. */
+export const sumOf = (policy: Policy, facts: Facts): bigint => sumOfSteps(cappedSteps(policy, facts));
+
 /** What exclusions, the minimum and the cap make of an account's whole points. */
-export function cappedOf(policy: Policy, account: AccountKey, whole: bigint): Omit<Steps, 'amount'> {
+export function cappedOf(policy: Policy, account: AccountKey, whole: bigint): CappedSteps {
   const none = ((): NoScore | undefined => {
     if (policy.exclude.has(account)) return 'excluded';
     if (account === zeroAccount) return 'zero_address';

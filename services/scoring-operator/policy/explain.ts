@@ -1,6 +1,6 @@
 import { type AccountKey, parseAccount, toHex } from '../../common/chain/address.js';
 import { invalidArgument } from '../../common/errors.js';
-import { cappedOf, compute, fittedAmount, type NoScore, type Steps } from './compute.js';
+import { cappedOf, fittedAmount, type NoScore, type Steps, sumOf } from './compute.js';
 import type { Facts } from './facts.js';
 import { type Points, pointsOf, type RulePoints } from './points.js';
 import type { Policy, Rule } from './policy.js';
@@ -11,10 +11,18 @@ import type { Reason } from './result.js';
  * Why an address has the score that it has: what every rule measured and gave, and what the
  * exclusions, the minimum, the cap and fit_total made of it. The last amount is the score.
  *
+ * @param facts what was measured of the address, at least.
  * @param address bech32 or hex.
+ * @param sum of all scores before fit_total, see `sumOf`; it matters for fit_total alone.
  * @throws RpcError INVALID_ARGUMENT when that is no address.
  */
-export function explain(policy: Policy, facts: Facts, address: string, account_prefix: string): Reason[] {
+export function explain(
+  policy: Policy,
+  facts: Facts,
+  address: string,
+  account_prefix: string,
+  sum = sumOf(policy, facts),
+): Reason[] {
   const account = parseAccount(address, account_prefix);
   if (account === undefined)
     throw invalidArgument(`${JSON.stringify(address.slice(0, 100))} is neither bech32 nor 0x hex`);
@@ -22,8 +30,6 @@ export function explain(policy: Policy, facts: Facts, address: string, account_p
     return [{ rule: 'no_score', text: `${toHex(account)} has 32 bytes: a score needs 20`, amount: 0n }];
   const points = pointsOf(policy, facts);
   const step = cappedOf(policy, account, points.total(account) / points.denominator);
-  // What the others have matters for fit_total alone.
-  const sum = policy.fit_total === undefined ? step.capped : compute(policy, facts).sum;
   const amount = fittedAmount(policy, step.capped, sum);
   return [...ruleReasons(points, account), ...endReasons(policy, { ...step, amount }, sum)];
 }
