@@ -16,7 +16,7 @@ import { changesOfBlocks, type FoldStart, firstQuestions } from './fold.js';
 import { type Compared, healsOf } from './heal.js';
 import { createHolderCounts } from './holder-counts.js';
 import { createKnown } from './known.js';
-import { addChange, type Batch, balanceRows, countRows, holderRows, startBatch } from './rows.js';
+import { addChange, type Batch, balanceRows, changeRows, countRows, holderRows, startBatch } from './rows.js';
 import { headOf, type TableName, tablesOf, type ViewName } from './tables.js';
 import { createTokenList } from './token-list.js';
 import { factsAbove, richlistViews } from './views.js';
@@ -120,7 +120,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     batch: Batch,
     about: (token: string) => { readonly complete: boolean; readonly denom?: string | undefined },
   ): Promise<void> => {
-    await insert('changes', batch.changes);
+    await insert('changes', changeRows(batch));
     const touched = new Map(
       [...batch.tokens].map(([token, { height, ord }]) => [token, { height, ord, ...about(token) }]),
     );
@@ -150,17 +150,17 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   const writeSeed = async (first_height: number): Promise<Position> => {
     const seed = await options.openSeed(first_height);
     let last_ord = 0;
-    for await (const balances of seed.balances()) {
-      if (balances.length === 0) continue;
-      const batch = startBatch(last_ord);
-      for (const { token, account, amount } of balances)
-        addChange(batch, { token, account }, undefined, seed.height, amount, 'seed');
-      const denoms = new Map(balances.map(({ token, denom }) => [token, denom]));
-      // An account without an entry in the auth module is not in the seed, except in genesis.
-      const complete = seed.height === 1;
-      await writeBatch(batch, (token) => ({ complete, denom: denoms.get(token) }));
-      last_ord = batch.last_ord;
-    }
+    // An account without an entry in the auth module is not in the seed, except in genesis.
+    const complete = seed.height === 1;
+    for await (const balances of seed.balances())
+      for (const some of chunks(balances, atMost(changesAtOnce))) {
+        const batch = startBatch(last_ord);
+        for (const { token, account, amount } of some)
+          addChange(batch, { token, account }, undefined, seed.height, amount, 'seed');
+        const denoms = new Map(some.map(({ token, denom }) => [token, denom]));
+        await writeBatch(batch, (token) => ({ complete, denom: denoms.get(token) }));
+        last_ord = batch.last_ord;
+      }
     options.onSeeded?.();
     return { ...nothing, last_ord, seed_height: seed.height };
   };
