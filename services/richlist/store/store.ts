@@ -1,5 +1,7 @@
 import { atMost, chunks } from '../../common/chunk.js';
 import { checkFollows } from '../../common/consume.js';
+import { withLittleGarbage } from '../../common/heap.js';
+import { createSlices } from '../../common/slices.js';
 import { type CompactorOptions, createCompactor } from '../../common/writer/compact.js';
 import {
   createTableWriter,
@@ -101,6 +103,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     lowestFor: (to, height) => (Math.min(to.height, height) < to.seed_height ? nothing : to),
   });
   const { store, exclusive, insert } = writer;
+  const onMisfit = options.onMisfit ?? (() => {});
   const writing = (work: () => Promise<void>) => exclusive(() => writer.writing(work));
 
   /** Writes the views of a batch. */
@@ -166,6 +169,8 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   };
 
   const writeSomeBlocks = async (blocks: readonly DecodedBlock[], from: Position): Promise<void> => {
+    // One block may touch so many holdings that a single pass over them takes a good part of a second.
+    const turn = createSlices();
     const keys = new Set<HoldingKey>();
     const complete = new Map<string, boolean>();
     for (const { deltas, created } of blocks)
@@ -175,7 +180,9 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       }
     const heals = (await options.earlierHeals?.(blocks)) ?? new Map();
     for (const { token, account } of [...heals.values()].flat()) keys.add(holdingKey(token, account));
+    await turn();
     const current = await known.get(keys);
+    await turn();
     for (const [token, isComplete] of await tokenList.get(new Set(complete.keys())))
       complete.set(token, isComplete);
     const questions = firstQuestions(
@@ -183,6 +190,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       from.seed_height,
       (key, isSeeded) => current.has(key) || (!isSeeded && complete.get(holdingOf(key).token) === true),
     );
+    await turn();
     const bases = questions.length === 0 ? [] : await options.askBalances(questions);
     const first = new Map(
       questions.map(({ token, account, height }, index) => [
@@ -191,13 +199,8 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       ]),
     );
     const batch = startBatch(from.last_ord);
-    const cursors = changesOfBlocks(batch, blocks, {
-      current,
-      first,
-      heals,
-      seed_height: from.seed_height,
-      onMisfit: options.onMisfit ?? (() => {}),
-    });
+    const start = { current, first, heals, seed_height: from.seed_height, onMisfit };
+    const cursors = await changesOfBlocks(batch, blocks, start, turn);
     const end = blocks.at(-1) as DecodedBlock;
     if (batch.changes.length > 0)
       await writeBatch(batch, (token) => ({ complete: complete.get(token) === true }));
@@ -217,10 +220,13 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       writing(async () => {
         const changes = { most: changesAtOnce, of: countChanges };
         for (const some of chunks(blocks, atMost(blocksAtOnce), changes)) {
-          const { position } = store;
-          checkFollows(position, some);
-          const from = position.height === 0 ? await writeSeed((some[0] as DecodedBlock).height) : position;
-          await writeSomeBlocks(some, from);
+          checkFollows(store.position, some);
+          const first = some[0] as DecodedBlock;
+          const isEmpty = store.position.height === 0;
+          const write = async () =>
+            writeSomeBlocks(some, isEmpty ? await writeSeed(first.height) : store.position);
+          // A block is never cut, and the state to begin with has millions of balances.
+          await (isEmpty || countChanges(first) > changesAtOnce ? withLittleGarbage(write) : write());
         }
       }),
     differing: (compared: readonly Compared[], asked_at: number) =>
