@@ -8,6 +8,7 @@ import type { Database } from '../../services/common/clickhouse/database.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import type { WriterHealth } from '../../services/common/writer-health.js';
+import { createEarlierHeals } from '../../services/richlist/ingest/earlier.js';
 import { reconcile } from '../../services/richlist/ingest/reconcile.js';
 import { createBalances } from '../../services/richlist/node/erc20.js';
 import type { WriterOptions } from '../../services/richlist/open.js';
@@ -339,5 +340,38 @@ describe('rounds of comparing, where there are many tokens', () => {
     });
     assert.equal(await found(), count);
     assert.ok(seen.most <= 2_000, `${seen.most} rows`);
+  });
+});
+
+describe('tables that are rebuilt, where those in use have many corrections', () => {
+  it('take over a bounded number of them at a time, and all of them', async () => {
+    const [heights, atEach] = [20, 3_000];
+    const blocks = Array.from({ length: heights }, (_, n) => block(n + 1, {}));
+    const { store, index } = await open();
+    await store.writeBlocks(blocks);
+    const { tables, database } = index.reader;
+    await database.command(
+      `INSERT INTO ${tables.of('changes')} (token, account, ord, height, amount, source)
+       SELECT repeat('a', 40), leftPad(hex(number), 40, '0'), number + 1, intDiv(number, ${atEach}) + 1, 7, 'heal'
+       FROM numbers(${heights * atEach})`,
+      {},
+      { name: 'fill' },
+    );
+    const position = { ...store.position, last_ord: heights * atEach };
+    const earlier = { ...index.reader, head: { ...index.head, revision: 1, position } };
+    const takeOver = createEarlierHeals(() => earlier);
+    const sizes: number[] = [];
+    const rebuilt = await open({
+      earlierHeals: async (left) => {
+        const taken = await takeOver(left);
+        sizes.push([...taken.heals.values()].reduce((sum, heals) => sum + heals.length, 0));
+        return taken;
+      },
+    });
+    await rebuilt.store.writeBlocks(blocks);
+    assert.equal(rebuilt.store.position.height, heights);
+    assert.equal(rebuilt.store.position.last_ord, heights * atEach);
+    assert.ok(Math.max(...sizes) <= 10_000, String(sizes));
+    assert.deepEqual(await differencesOf(rebuilt.store.compareViews()), []);
   });
 });

@@ -32,8 +32,8 @@ export interface StoreOptions extends StoreEnvironment<Position> {
   readonly askBalances: (questions: readonly BalanceQuestion[]) => Promise<readonly BalanceAnswer[]>;
   /** What the bank module calls tokens, of those that it can tell now. Must not fail. */
   readonly nameTokens: (tokens: readonly string[]) => Promise<ReadonlyMap<string, string>>;
-  /** While tables are rebuilt: what those in use had set right after these blocks, by height. */
-  readonly earlierHeals?: ((blocks: readonly DecodedBlock[]) => Promise<FoldStart['heals']>) | undefined;
+  /** While tables are rebuilt: what those in use had set right after these blocks. */
+  readonly earlierHeals?: ((blocks: readonly DecodedBlock[]) => Promise<EarlierHeals>) | undefined;
   /** Told of a balance that its logs lead below zero or beyond uint256. */
   readonly onMisfit?: ((holding: Holding, height: number) => void) | undefined;
   /** When deleted rows are dropped from views. */
@@ -42,6 +42,13 @@ export interface StoreOptions extends StoreEnvironment<Position> {
   readonly knownCapacity?: number | undefined;
   /** Rows of a view that one statement writes at most. Default: 100,000. */
   readonly viewRows?: number | undefined;
+}
+
+/** What earlier tables had set right after blocks. */
+export interface EarlierHeals {
+  readonly heals: FoldStart['heals'];
+  /** How many of the blocks that is for, from the first on: there may be too many corrections for one batch. */
+  readonly count: number;
 }
 
 /** The tables as their one writer sees them. */
@@ -168,7 +175,11 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     return { ...nothing, last_ord, seed_height: seed.height };
   };
 
-  const writeSomeBlocks = async (blocks: readonly DecodedBlock[], from: Position): Promise<void> => {
+  /** Writes as many of the blocks, from the first on, as go into one batch. @returns how many. */
+  const writeSomeBlocks = async (left: readonly DecodedBlock[], from: Position): Promise<number> => {
+    const all: EarlierHeals = { heals: new Map(), count: left.length };
+    const { heals, count } = (await options.earlierHeals?.(left)) ?? all;
+    const blocks = left.slice(0, count);
     // One block may touch so many holdings that a single pass over them takes a good part of a second.
     const turn = createSlices();
     const keys = new Set<HoldingKey>();
@@ -178,7 +189,6 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
         complete.set(token, from.seed_height === 1 || created.has(token) || complete.get(token) === true);
         for (const account of accounts.keys()) keys.add(holdingKey(token, account));
       }
-    const heals = (await options.earlierHeals?.(blocks)) ?? new Map();
     for (const { token, account } of [...heals.values()].flat()) keys.add(holdingKey(token, account));
     await turn();
     const current = await known.get(keys);
@@ -205,6 +215,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     if (batch.changes.length > 0)
       await writeBatch(batch, (token) => ({ complete: complete.get(token) === true }));
     await writeCursor({ ...from, height: end.height, hash: end.hash, last_ord: batch.last_ord }, cursors);
+    return count;
   };
 
   /** What has to be set right, by the node's answers. */
@@ -221,12 +232,15 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
         const changes = { most: changesAtOnce, of: countChanges };
         for (const some of chunks(blocks, atMost(blocksAtOnce), changes)) {
           checkFollows(store.position, some);
-          const first = some[0] as DecodedBlock;
-          const isEmpty = store.position.height === 0;
-          const write = async () =>
-            writeSomeBlocks(some, isEmpty ? await writeSeed(first.height) : store.position);
-          // A block is never cut, and the state to begin with has millions of balances.
-          await (isEmpty || countChanges(first) > changesAtOnce ? withLittleGarbage(write) : write());
+          for (let left = some; left.length > 0; ) {
+            const first = left[0] as DecodedBlock;
+            const isEmpty = store.position.height === 0;
+            const write = async () =>
+              writeSomeBlocks(left, isEmpty ? await writeSeed(first.height) : store.position);
+            // A block is never cut, and the state to begin with has millions of balances.
+            const isLarge = isEmpty || countChanges(first) > changesAtOnce;
+            left = left.slice(await (isLarge ? withLittleGarbage(write) : write()));
+          }
         }
       }),
     differing: (compared: readonly Compared[], asked_at: number) =>
