@@ -88,7 +88,10 @@ export function* holderRows({ ends }: Batch, version: string): Generator<string,
 }
 
 /** Rows of `holder_counts`: a token without holders has none. */
-export const countRows = (counts: ReadonlyMap<string, number>, version: string): string[] =>
-  [...counts].map(([token, holder_count]) =>
-    JSON.stringify({ token, holder_count, version, is_deleted: Number(holder_count === 0) }),
-  );
+export function* countRows(
+  counts: ReadonlyMap<string, number>,
+  version: string,
+): Generator<string, void, undefined> {
+  for (const [token, holder_count] of counts)
+    yield JSON.stringify({ token, holder_count, version, is_deleted: Number(holder_count === 0) });
+}

@@ -138,8 +138,12 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     await insert('denoms', denoms);
     await insert('tokens', tokens);
     await writeViews(batch);
+    const turn = createSlices();
     tokenList.put(touched);
-    for (const [key, { balance }] of batch.ends) known.put(key, balance);
+    for (const [key, { balance }] of batch.ends) {
+      await turn();
+      known.put(key, balance);
+    }
   };
 
   const writeCursor = async (
