@@ -19,12 +19,17 @@ let usual = 0;
 /** While something large is held, what it leaves behind at each step is as large: it is collected sooner. */
 const sooner = 20;
 
-/** Runs something that makes much garbage, and bounds it more closely meanwhile. */
+/** What runs now that makes much garbage. */
+let running = 0;
+
+/** Runs something that makes much garbage, and bounds it more closely until all of that has ended. */
 export async function withLittleGarbage<T>(work: () => Promise<T>): Promise<T> {
   setFlagsFromString(`--heap-growing-percent=${usual === 0 ? sooner : Math.min(usual, sooner)}`);
+  running += 1;
   try {
     return await work();
   } finally {
-    setFlagsFromString(`--heap-growing-percent=${usual}`);
+    running -= 1;
+    if (running === 0) setFlagsFromString(`--heap-growing-percent=${usual}`);
   }
 }

@@ -4,6 +4,12 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { type ReconcileOptions, reconcile } from '../../services/richlist/ingest/reconcile.js';
 
+interface Params {
+  readonly drifting?: string[];
+  readonly after?: string;
+  readonly limit?: number;
+}
+
 describe('the clock for comparing every holder of tokens that drift', () => {
   const hour_ms = 3_600_000;
 
@@ -19,13 +25,17 @@ describe('the clock for comparing every holder of tokens that drift', () => {
     const answers: Readonly<Record<string, object[]>> = {
       'richlist.drifting_compared': [{ at: compared_at }],
       'richlist.checked': [{ ord: 0 }],
-      'richlist.drifting': drifting.map((token) => ({ token })),
     };
     const database = {
-      rows: async (_: string, params: { drifting?: string[] }, { name }: { name: string }) => {
+      rows: async (_: string, params: Params, { name }: { name: string }) => {
         if (params.drifting !== undefined) compared.push(params.drifting);
-        isDone ||= name === 'richlist.drifting';
-        return answers[name] ?? [];
+        if (name !== 'richlist.drifting') return answers[name] ?? [];
+        isDone = true;
+        const { after = '', limit } = params;
+        return drifting
+          .filter((token) => token > after)
+          .slice(0, limit)
+          .map((token) => ({ token }));
       },
     } as unknown as Database;
     await reconcile({

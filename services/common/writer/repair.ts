@@ -6,6 +6,7 @@ import type { Cursor } from '../consume.js';
 import { RpcError } from '../errors.js';
 import type { FaultPoint } from '../fault.js';
 import type { Log } from '../log.js';
+import { createSlices } from '../slices.js';
 import type { FencedDatabase } from './fence.js';
 import {
   type Columns,
@@ -131,9 +132,11 @@ export function createWriterHead<Position extends Cursor, Name extends string>(
         isPartial = true;
       };
       if (!isAll) await sayPartial();
+      const turn = createSlices();
       for (const [view, lines] of rows) {
         const parts = chunks(lines, atMost(viewRows), { most: viewCharacters, of: ({ length }) => length });
         for (let part = parts.next(); !part.done; ) {
+          await turn(); // the lines are made while they are asked for
           const next = parts.next();
           if (!next.done) await sayPartial();
           await fault(`write ${view}`);

@@ -5,6 +5,7 @@ import type { DecodedBlock } from '../decode/block.js';
 import type { Seed, SeedBalance } from '../node/seed.js';
 import type { Reader } from '../read/reader.js';
 import type { Holding } from '../store/balance.js';
+import type { EarlierHeals } from '../store/store.js';
 import { headOf } from '../store/tables.js';
 
 /*
@@ -98,27 +99,36 @@ interface Window {
 /**
  * Makes a function that gives what the tables in use had set right after blocks: the node
  * may have pruned the states that it had told it of. Blocks that those tables do not have
- * give nothing.
+ * give nothing. What is given at once is about as much as is read at once.
  */
 export function createEarlierHeals(
   earlier: () => Reader | undefined,
-): (blocks: readonly DecodedBlock[]) => Promise<ReadonlyMap<number, readonly Healed[]>> {
+): (blocks: readonly DecodedBlock[]) => Promise<EarlierHeals> {
   let window: Window | undefined;
   return async (blocks) => {
     const found = new Map<number, readonly Healed[]>();
+    let [size, count] = [0, blocks.length];
     const reader = earlier();
-    if (reader === undefined) window = undefined;
-    if (reader === undefined) return found;
-    for (const { height } of blocks) {
+    if (reader === undefined) {
+      window = undefined;
+      return { heals: found, count };
+    }
+    for (const [index, { height }] of blocks.entries()) {
       if (window?.revision !== reader.head.revision) window = undefined;
       if (window === undefined || window.upTo < height) {
         if (reader.head.position.height < height) break;
         window = await readWindow(reader, height);
       }
       const heals = window.byHeight.get(height);
-      if (heals !== undefined) found.set(height, heals);
+      if (heals === undefined) continue;
+      size += heals.length;
+      if (found.size > 0 && size > healsAtOnce) {
+        count = index;
+        break;
+      }
+      found.set(height, heals);
     }
-    return found.size === 0 ? found : ofSameBlocks(reader, blocks, found);
+    return { heals: found.size === 0 ? found : await ofSameBlocks(reader, blocks, found), count };
   };
 }
 

@@ -1,12 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { getAddress } from 'ethers';
 import type { Endpoints } from '../../common/chain/endpoints.js';
+import type { Database } from '../../common/clickhouse/database.js';
 import { messageOf } from '../../common/errors.js';
 import type { Log } from '../../common/log.js';
 import type { Metrics } from '../../common/metrics.js';
 import { inParallel } from '../../common/parallel.js';
 import { within } from '../../common/signal.js';
 import { fetchDenom } from '../node/denoms.js';
+import type { RichlistStore } from '../store/store.js';
+import type { Tables } from '../store/tables.js';
 
 /** Asks what tokens are called; those that the node cannot tell now are missing from the answer. */
 export type NameTokens = (tokens: readonly string[]) => Promise<ReadonlyMap<string, string>>;
@@ -56,3 +59,81 @@ export function createNaming(options: NameOptions): NameTokens {
 
 /** What the bank module would call a contract: `evm/` and the address with the checksum's capitals. */
 export const denomOf = (token: string): string => `evm/${getAddress(`0x${token}`).slice(2)}`;
+
+export interface NamelessOptions {
+  readonly store: Pick<RichlistStore, 'position' | 'revision' | 'name'>;
+  readonly database: Database;
+  readonly tables: Tables;
+  readonly nameTokens: NameTokens;
+  readonly log: Log;
+}
+
+/** Tokens of which it is looked up at once whether they have a name: those of one statement are in memory. */
+const tokensAtOnce = 100_000;
+
+/** Names that are asked for in one round at most. */
+const namesAtOnce = 1_000;
+
+/**
+ * Makes a function that asks the node for the denoms that it could not tell when their tokens were first seen. It
+ * remembers up to which change all tokens have one: a row of `denoms` has the number of its token's.
+ */
+export function createNameless({
+  store,
+  database,
+  tables,
+  nameTokens,
+  log,
+}: NamelessOptions): () => Promise<void> {
+  let [named, revision] = [0, -1];
+
+  /** The last of the tokens after a change that are looked up at once; undefined where there is none. */
+  const endOfSome = async (after: number, last_ord: number): Promise<number | undefined> => {
+    const [row] = await database.rows<{ upTo: number; n: number }>(
+      `SELECT max(ord) AS upTo, count() AS n
+       FROM (
+         SELECT ord FROM ${tables.of('tokens')}
+         WHERE ord > {after:UInt64} AND ord <= {last_ord:UInt64}
+         ORDER BY ord
+         LIMIT {limit:UInt64}
+       )`,
+      { after, last_ord, limit: tokensAtOnce },
+      { name: 'richlist.new_tokens' },
+    );
+    return row === undefined || row.n === 0 ? undefined : row.upTo;
+  };
+
+  const namelessBetween = (after: number, upTo: number): Promise<{ token: string }[]> =>
+    database.rows<{ token: string }>(
+      `SELECT token
+       FROM ${tables.of('tokens')}
+       WHERE ord > {after:UInt64} AND ord <= {upTo:UInt64} AND token GLOBAL NOT IN (
+         SELECT token FROM ${tables.of('denoms')} WHERE ord > {after:UInt64} AND ord <= {upTo:UInt64}
+       )
+       LIMIT {limit:UInt64}`,
+      { after, upTo, limit: namesAtOnce },
+      { name: 'richlist.nameless' },
+    );
+
+  return async () => {
+    // After a rollback the same numbers may be those of other tokens.
+    if (revision !== store.revision) [named, revision] = [0, store.revision];
+    const began_at = { revision, last_ord: store.position.last_ord };
+    const nameless: string[] = [];
+    let upTo = named;
+    for (;;) {
+      const end = upTo < began_at.last_ord ? await endOfSome(upTo, began_at.last_ord) : undefined;
+      const found = end === undefined ? [] : await namelessBetween(upTo, end);
+      nameless.push(...found.map(({ token }) => token));
+      upTo = end ?? began_at.last_ord;
+      if (began_at.revision !== store.revision) return;
+      if (nameless.length === 0) named = upTo;
+      if (end === undefined || nameless.length >= namesAtOnce) break;
+    }
+    if (nameless.length === 0) return;
+    const names = await nameTokens(nameless);
+    if (names.size === 0) return;
+    await store.name(names);
+    log.debug({ names: names.size }, 'learnt the denoms of tokens');
+  };
+}

@@ -1,5 +1,4 @@
 import type { Database } from '../../common/clickhouse/database.js';
-import { inParts } from '../../common/clickhouse/keys.js';
 import { messageOf, TryAgainError } from '../../common/errors.js';
 import { sleep } from '../../common/lifecycle.js';
 import type { WriterHealth } from '../../common/writer-health.js';
@@ -7,7 +6,7 @@ import type { Holding } from '../store/balance.js';
 import { servedHeight } from '../store/cursor.js';
 import type { Tables } from '../store/tables.js';
 import { type CompareOptions, createComparison, type Outcome } from './compare.js';
-import type { NameTokens } from './names.js';
+import { createNameless, type NameTokens } from './names.js';
 
 export interface ReconcileOptions extends CompareOptions {
   readonly config: {
@@ -31,6 +30,9 @@ const closeEnough = 8;
 
 /** Holdings that are looked up at once, a few node requests' worth. */
 const pageSize = 2_000;
+
+/** Tokens that drift of one page: as many as a parameter takes. */
+const driftingAtOnce = 500;
 
 /** While blocks are missing, how soon to look again, in milliseconds. */
 const look_ms = 200;
@@ -97,6 +99,7 @@ async function lastCompared({ database, tables, store }: ReconcileOptions): Prom
 function createRound(options: ReconcileOptions): (withDrifting: boolean) => Promise<void> {
   const { store, database, tables, log, metrics, signal } = options;
   const compare = createComparison(options);
+  const nameTheNameless = createNameless(options);
   let [checked, revision] = [0, -1];
 
   const pageAfter = (after: Holding, condition: string, params: object): Promise<Holding[]> =>
@@ -132,7 +135,7 @@ function createRound(options: ReconcileOptions): (withDrifting: boolean) => Prom
       checked = row?.ord ?? 0;
     }
     const began_at = { revision, last_ord: store.position.last_ord };
-    await nameTheNameless(options);
+    await nameTheNameless();
     if (began_at.last_ord > checked) {
       await compareAll(`ord > {checked:UInt64} AND ord <= {upTo:UInt64} AND source != 'heal'`, {
         checked,
@@ -143,42 +146,25 @@ function createRound(options: ReconcileOptions): (withDrifting: boolean) => Prom
       await store.check(checked, began_at.revision);
     }
     if (!withDrifting) return;
-    const drifting = await database.rows<{ token: string }>(
-      `SELECT DISTINCT token FROM ${tables.of('changes')} WHERE source = 'heal'`,
-      {},
-      { name: 'richlist.drifting' },
-    );
-    metrics.driftingTokens.set(drifting.length);
-    if (drifting.length === 0) return;
-    log.debug({ tokens: drifting.length }, 'comparing every holder of tokens that drift');
+    log.debug('comparing every holder of tokens that drift');
+    let count = 0;
     // Anybody can make any number of such tokens.
-    await inParts(
-      drifting.map(({ token }) => token),
-      (token) => [token],
-      async (some) => {
-        await compareAll('token IN {drifting:Array(String)}', { drifting: some });
-        return [];
-      },
-    );
+    for (let after = ''; !signal.aborted; ) {
+      const page = await database.rows<{ token: string }>(
+        `SELECT DISTINCT token
+         FROM ${tables.of('changes')}
+         WHERE source = 'heal' AND token > {after:String}
+         ORDER BY token
+         LIMIT {limit:UInt64}`,
+        { after, limit: driftingAtOnce },
+        { name: 'richlist.drifting' },
+      );
+      const drifting = page.map(({ token }) => token);
+      count += drifting.length;
+      if (drifting.length > 0) await compareAll('token IN {drifting:Array(String)}', { drifting });
+      if (drifting.length < driftingAtOnce) break;
+      after = drifting.at(-1) as string;
+    }
+    if (!signal.aborted) metrics.driftingTokens.set(count);
   };
-}
-
-/** Asks the node for the denoms that it could not tell when their tokens were first seen. */
-async function nameTheNameless({
-  store,
-  database,
-  tables,
-  nameTokens,
-  log,
-}: ReconcileOptions): Promise<void> {
-  const rows = await database.rows<{ token: string }>(
-    `SELECT token FROM ${tables.of('tokens')} WHERE token GLOBAL NOT IN (SELECT token FROM ${tables.of('denoms')}) LIMIT 1000`,
-    {},
-    { name: 'richlist.nameless' },
-  );
-  if (rows.length === 0) return;
-  const names = await nameTokens(rows.map(({ token }) => token));
-  if (names.size === 0) return;
-  await store.name(names);
-  log.debug({ names: names.size }, 'learnt the denoms of tokens');
 }

@@ -21,6 +21,12 @@ export interface WriterEnvironment
 /** How long the blocks wait for the denoms of new tokens, and how long not after a failure, in milliseconds. */
 const [namePatience_ms, namePause_ms] = [2_000, 30_000];
 
+/**
+ * How long a batch of blocks waits for first balances, and how long for those of one token, in milliseconds. What is left
+ * is set right when it is compared: contracts whose balances take long must not hold up all others.
+ */
+const [balanceWait_ms, balancePatience_ms] = [30_000, 5_000];
+
 /** How often the log tells how far the state to begin with is read, in milliseconds. */
 const tellSeed_ms = 10_000;
 
@@ -32,7 +38,10 @@ export function writerOptions(environment: WriterEnvironment): WriterOptions {
     ...{ rest, log, metrics, signal },
     ...{ patience_ms: namePatience_ms, pause_ms: namePause_ms },
   });
-  const balances = createBalances({ jsonRpc, most: config.BALANCE_BATCH, log, signal });
+  const balances = createBalances({
+    ...{ jsonRpc, most: config.BALANCE_BATCH, log, signal },
+    ...{ patience_ms: balancePatience_ms, wait_ms: balanceWait_ms },
+  });
   const isFirstMisfit = createOnce();
   let told = Number.NEGATIVE_INFINITY;
   const showProgress = ({ height, accounts, balances }: SeedProgress): void =>

@@ -5,6 +5,7 @@ import { groupBy } from '../../common/group.js';
 import type { Log } from '../../common/log.js';
 import { createLru } from '../../common/lru.js';
 import { inParallel } from '../../common/parallel.js';
+import { within } from '../../common/signal.js';
 import type { Holding } from '../store/balance.js';
 
 /** Selector of balanceOf(address). */
@@ -39,8 +40,16 @@ export interface BalanceOptions {
   readonly most: number;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** How long the balances of one token are asked for at a stretch, once they are asked for apart, in milliseconds. Default: 20 s. */
-  readonly patience_ms?: number;
+  /**
+   * How long a request for the balances of several tokens may take, and how long those of one token are asked for at a
+   * stretch, once they are asked for apart, in milliseconds. Default: 20 s.
+   */
+  readonly patience_ms?: number | undefined;
+  /**
+   * How long one call of `ask` may take, in milliseconds: what has not come by then is `unanswered`, of whichever token it
+   * is. A little more where the node itself is slow. Default: as long as it takes.
+   */
+  readonly wait_ms?: number | undefined;
 }
 
 /** Asks the node for balances. */
@@ -72,7 +81,7 @@ const tokensAtOnce = 4;
 
 /** Makes what asks for balances. One token, whatever its contract does, holds up the others for seconds at most. */
 export function createBalances(options: BalanceOptions): Balances {
-  const { jsonRpc, most, log, signal, patience_ms = 20_000 } = options;
+  const { jsonRpc, most, log, signal, patience_ms = 20_000, wait_ms } = options;
   const passedOver = createLru<string, 'given up' | 'rests'>(10_000);
   /** Questions in one request, for tokens that answer slowly. They are asked for apart from the beginning. */
   const sizes = createLru<string, number>(10_000, { ttl: remembered_ms });
@@ -82,11 +91,12 @@ export function createBalances(options: BalanceOptions): Balances {
       { token: `0x${token}`, seconds: Math.round(ttl / 1_000) },
       `the balances of a token are not asked for during the next seconds: ${why}`,
     );
-    passedOver.set(token, how, { ttl });
+    passedOver.set(token, how, { ttl: Math.max(1, ttl) });
   };
 
   const askOnce = (
     questions: readonly BalanceQuestion[],
+    until: AbortSignal,
     onAnswer?: (took_ms: number) => void,
   ): Promise<BalanceAnswer[]> => {
     const body = JSON.stringify(
@@ -97,7 +107,7 @@ export function createBalances(options: BalanceOptions): Balances {
         params: [{ to: `0x${token}`, data: balanceOf + account.padStart(64, '0') }, hexHeight(height)],
       })),
     );
-    return jsonRpc.ask({ path: '', body, signal, onAnswer }, (status, text) =>
+    return jsonRpc.ask({ path: '', body, signal: until, onAnswer }, (status, text) =>
       readBalances(questions.length, status, text),
     );
   };
@@ -106,11 +116,15 @@ export function createBalances(options: BalanceOptions): Balances {
    * The balances of one token, as far as they come in time. Requests begin small and double while they are quick, since the
    * large ones cost a whole deadline where they fail.
    */
-  const askToken = async (token: string, questions: readonly BalanceQuestion[]): Promise<BalanceAnswer[]> => {
+  const askToken = async (
+    token: string,
+    questions: readonly BalanceQuestion[],
+    until: AbortSignal,
+  ): Promise<BalanceAnswer[]> => {
     const answers: BalanceAnswer[] = [];
     let [size, largest, spent_ms] = [sizes.get(token) ?? 1, most, 0];
     while (answers.length < questions.length) {
-      if (spent_ms >= patience_ms) {
+      if (spent_ms >= patience_ms || until.aborted) {
         const why = `${answers.length} of ${questions.length} took ${Math.round(spent_ms)} ms`;
         passOver(token, 'rests', spent_ms * restFactor, why);
         break;
@@ -119,7 +133,7 @@ export function createBalances(options: BalanceOptions): Balances {
       const began = performance.now();
       let took_ms = 0;
       try {
-        for (const answer of await askOnce(some, (ms) => {
+        for (const answer of await askOnce(some, until, (ms) => {
           took_ms = ms;
         }))
           answers.push(answer);
@@ -132,13 +146,14 @@ export function createBalances(options: BalanceOptions): Balances {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof NodeError)) throw error;
+        spent_ms += performance.now() - began;
+        if (until.aborted) continue; // it rests: else it would be asked as long again with the next blocks
         // Throws where the node is down, which says nothing of the token.
         await fetchEvmHeight(jsonRpc, signal);
         if (some.length === 1) {
           passOver(token, 'given up', givenUp_ms, messageOf(error));
           break;
         }
-        spent_ms += performance.now() - began;
         largest = some.length >> 1;
         size = largest;
         sizes.set(token, size);
@@ -152,15 +167,15 @@ export function createBalances(options: BalanceOptions): Balances {
     questions: readonly BalanceQuestion[],
     indexes: readonly number[],
     answers: BalanceAnswer[],
+    until: AbortSignal,
   ): Promise<void> => {
     const byToken = groupBy(indexes, (index) => (questions[index] as BalanceQuestion).token);
-    await inParallel([...byToken], tokensAtOnce, async ([token, own]) => {
-      const some = await askToken(
-        token,
-        own.map((index) => questions[index] as BalanceQuestion),
-      );
-      for (const [n, answer] of some.entries()) answers[own[n] as number] = answer;
-    });
+    const askOne = async ([token, own]: readonly [string, readonly number[]]): Promise<void> => {
+      const some = own.map((index) => questions[index] as BalanceQuestion);
+      for (const [n, answer] of (await askToken(token, some, until)).entries())
+        answers[own[n] as number] = answer;
+    };
+    await inParallel([...byToken], tokensAtOnce, askOne, () => until.aborted);
   };
 
   return {
@@ -168,28 +183,37 @@ export function createBalances(options: BalanceOptions): Balances {
     async ask(questions, evenResting = false) {
       const answers = new Array<BalanceAnswer>(questions.length).fill('unanswered');
       const slow: number[] = [];
-      let left = [...questions.keys()];
-      while (left.length > 0) {
+      const until = wait_ms === undefined ? signal : within(wait_ms, signal);
+      for (let next = 0; next < questions.length && !until.aborted; ) {
+        const some: number[] = [];
         // What a token is like may have shown with the request before.
-        left = left.filter((index) => {
-          const { token } = questions[index] as BalanceQuestion;
+        for (; next < questions.length && some.length < most; next++) {
+          const { token } = questions[next] as BalanceQuestion;
           const how = passedOver.get(token);
-          if (how === 'given up' || (how === 'rests' && !evenResting)) return false;
-          if (sizes.has(token)) slow.push(index);
-          return !sizes.has(token);
-        });
-        const some = left.splice(0, most);
+          if (how === 'given up' || (how === 'rests' && !evenResting)) continue;
+          (sizes.has(token) ? slow : some).push(next);
+        }
         if (some.length === 0) break;
         try {
-          const got = await askOnce(some.map((index) => questions[index] as BalanceQuestion));
+          const asked = some.map((index) => questions[index] as BalanceQuestion);
+          const got = await askOnce(asked, within(patience_ms, until));
           for (const [n, index] of some.entries()) answers[index] = got[n] as BalanceAnswer;
         } catch (error) {
           if (!(error instanceof NodeError) || signal.aborted) throw error;
+          if (until.aborted) break;
           await fetchEvmHeight(jsonRpc, signal); // throws where the node is down
-          await askApart(questions, some, answers);
+          await askApart(questions, some, answers, until);
         }
       }
-      await askApart(questions, slow, answers);
+      await askApart(questions, slow, answers, until);
+      signal.throwIfAborted();
+      if (until.aborted) {
+        const unanswered = answers.filter((answer) => answer === 'unanswered').length;
+        log.warn(
+          { unanswered, of: questions.length },
+          'balances take too long: what is left is not waited for',
+        );
+      }
       return answers;
     },
   };

@@ -103,16 +103,23 @@ async function heightToSeed(options: SeedOptions, first_height: number): Promise
 /** Contracts of denoms that are kept; the others are asked for again. */
 const contractsKept = 100_000;
 
+/** Once so many balances are read, they are given before further accounts are asked for: an account may hold a thousand. */
+const balancesAtOnce = 10_000;
+
 async function* seedBalances(
   options: SeedOptions,
   height: number,
 ): AsyncGenerator<SeedBalance[], void, undefined> {
   const { rest, account_prefix, concurrency, log, metrics, signal, denoms_held = mostDenoms } = options;
   const seen = new Set<AccountKey>();
-  let found = 0;
+  const isNew = ({ account }: { readonly account: AccountKey }): boolean => {
+    const before = seen.size;
+    return seen.add(account).size > before;
+  };
+  let [read, found] = [0, 0];
   const told = (balances: SeedBalance[]): SeedBalance[] => {
     found += balances.length;
-    options.onProgress?.({ height, accounts: seen.size, balances: found });
+    options.onProgress?.({ height, accounts: read, balances: found });
     return balances;
   };
   const contracts = createLru<string, { readonly contract: string | undefined }>(contractsKept);
@@ -147,22 +154,26 @@ async function* seedBalances(
     return balances;
   };
   for await (const page of accounts) {
-    const left = page.filter(({ account }) => !seen.has(account));
-    for (const { account } of left) seen.add(account);
-    const balances: SeedBalance[] = [];
-    /** What follows the first page of each account: nothing, for nearly all. */
-    const further: { account: AccountKey; pages: AsyncIterable<readonly BankCoin[]> }[] = [];
-    await inParallel(left, concurrency, async ({ account, address }) => {
-      const pages = fetchBankCoins(patient(rest, options), address, height, signal);
-      const first = await pages.next();
-      if (first.done) return;
-      for (const balance of await balancesOf(account, first.value)) balances.push(balance);
-      further.push({ account, pages });
-    });
-    // The order of answers is chance; the order of rows is not.
-    yield told(balances.sort((a, b) => (a.token + a.account < b.token + b.account ? -1 : 1)));
-    for (const { account, pages } of further)
-      for await (const coins of pages) yield told(await balancesOf(account, coins));
+    for (let left = page.filter(isNew); left.length > 0; ) {
+      const balances: SeedBalance[] = [];
+      /** What follows the first page of each account: nothing, for nearly all. */
+      const further: { account: AccountKey; pages: AsyncIterable<readonly BankCoin[]> }[] = [];
+      const askFirst = async ({ account, address }: (typeof left)[number]): Promise<void> => {
+        const pages = fetchBankCoins(patient(rest, options), address, height, signal);
+        const first = await pages.next();
+        if (first.done) return;
+        for (const balance of await balancesOf(account, first.value)) balances.push(balance);
+        further.push({ account, pages });
+      };
+      const isEnough = (): boolean => balances.length >= balancesAtOnce;
+      const { length } = await inParallel(left, concurrency, askFirst, isEnough);
+      left = left.slice(length);
+      read += length;
+      // The order of answers is chance; the order of rows is not.
+      yield told(balances.sort((a, b) => (a.token + a.account < b.token + b.account ? -1 : 1)));
+      for (const { account, pages } of further)
+        for await (const coins of pages) yield told(await balancesOf(account, coins));
+    }
   }
   // The bank also knows holders that have no account: they never signed anything.
   if (held === undefined) {

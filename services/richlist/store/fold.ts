@@ -46,16 +46,20 @@ export function firstQuestions(
  * Folds blocks into a batch: one change per holding and block, also where the amount stays,
  * so that whatever was touched is compared with the node later.
  *
+ * @param turn awaited between holdings: it lets others have the event loop.
  * @returns the cursor rows of the blocks.
  */
-export function changesOfBlocks(
+export async function changesOfBlocks(
   batch: Batch,
   blocks: readonly DecodedBlock[],
   { current, first, heals, seed_height, onMisfit }: FoldStart,
-): { height: number; hash: string; last_ord: number }[] {
-  return blocks.map(({ height, hash, deltas }) => {
+  turn: () => Promise<void> | undefined,
+): Promise<{ height: number; hash: string; last_ord: number }[]> {
+  const cursors: { height: number; hash: string; last_ord: number }[] = [];
+  for (const { height, hash, deltas } of blocks) {
     for (const [token, accounts] of deltas)
       for (const [account, delta] of accounts) {
+        await turn();
         const key = holdingKey(token, account);
         const holding = { token, account };
         const before = current.get(key);
@@ -83,6 +87,7 @@ export function changesOfBlocks(
       const before = current.get(holdingKey(token, account));
       addChange(batch, { token, account }, before, height, amount, 'heal');
     }
-    return { height, hash, last_ord: batch.last_ord };
-  });
+    cursors.push({ height, hash, last_ord: batch.last_ord });
+  }
+  return cursors;
 }

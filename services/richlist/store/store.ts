@@ -1,5 +1,7 @@
 import { atMost, chunks } from '../../common/chunk.js';
 import { checkFollows } from '../../common/consume.js';
+import { withLittleGarbage } from '../../common/heap.js';
+import { createSlices } from '../../common/slices.js';
 import { type CompactorOptions, createCompactor } from '../../common/writer/compact.js';
 import {
   createTableWriter,
@@ -16,7 +18,7 @@ import { changesOfBlocks, type FoldStart, firstQuestions } from './fold.js';
 import { type Compared, healsOf } from './heal.js';
 import { createHolderCounts } from './holder-counts.js';
 import { createKnown } from './known.js';
-import { addChange, type Batch, balanceRows, countRows, holderRows, startBatch } from './rows.js';
+import { addChange, type Batch, balanceRows, changeRows, countRows, holderRows, startBatch } from './rows.js';
 import { headOf, type TableName, tablesOf, type ViewName } from './tables.js';
 import { createTokenList } from './token-list.js';
 import { factsAbove, richlistViews } from './views.js';
@@ -30,8 +32,8 @@ export interface StoreOptions extends StoreEnvironment<Position> {
   readonly askBalances: (questions: readonly BalanceQuestion[]) => Promise<readonly BalanceAnswer[]>;
   /** What the bank module calls tokens, of those that it can tell now. Must not fail. */
   readonly nameTokens: (tokens: readonly string[]) => Promise<ReadonlyMap<string, string>>;
-  /** While tables are rebuilt: what those in use had set right after these blocks, by height. */
-  readonly earlierHeals?: ((blocks: readonly DecodedBlock[]) => Promise<FoldStart['heals']>) | undefined;
+  /** While tables are rebuilt: what those in use had set right after these blocks. */
+  readonly earlierHeals?: ((blocks: readonly DecodedBlock[]) => Promise<EarlierHeals>) | undefined;
   /** Told of a balance that its logs lead below zero or beyond uint256. */
   readonly onMisfit?: ((holding: Holding, height: number) => void) | undefined;
   /** When deleted rows are dropped from views. */
@@ -40,6 +42,13 @@ export interface StoreOptions extends StoreEnvironment<Position> {
   readonly knownCapacity?: number | undefined;
   /** Rows of a view that one statement writes at most. Default: 100,000. */
   readonly viewRows?: number | undefined;
+}
+
+/** What earlier tables had set right after blocks. */
+export interface EarlierHeals {
+  readonly heals: FoldStart['heals'];
+  /** How many of the blocks that is for, from the first on: there may be too many corrections for one batch. */
+  readonly count: number;
 }
 
 /** The tables as their one writer sees them. */
@@ -101,6 +110,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     lowestFor: (to, height) => (Math.min(to.height, height) < to.seed_height ? nothing : to),
   });
   const { store, exclusive, insert } = writer;
+  const onMisfit = options.onMisfit ?? (() => {});
   const writing = (work: () => Promise<void>) => exclusive(() => writer.writing(work));
 
   /** Writes the views of a batch. */
@@ -120,7 +130,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     batch: Batch,
     about: (token: string) => { readonly complete: boolean; readonly denom?: string | undefined },
   ): Promise<void> => {
-    await insert('changes', batch.changes);
+    await insert('changes', changeRows(batch));
     const touched = new Map(
       [...batch.tokens].map(([token, { height, ord }]) => [token, { height, ord, ...about(token) }]),
     );
@@ -128,8 +138,12 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
     await insert('denoms', denoms);
     await insert('tokens', tokens);
     await writeViews(batch);
+    const turn = createSlices();
     tokenList.put(touched);
-    for (const [key, { balance }] of batch.ends) known.put(key, balance);
+    for (const [key, { balance }] of batch.ends) {
+      await turn();
+      known.put(key, balance);
+    }
   };
 
   const writeCursor = async (
@@ -150,22 +164,28 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
   const writeSeed = async (first_height: number): Promise<Position> => {
     const seed = await options.openSeed(first_height);
     let last_ord = 0;
-    for await (const balances of seed.balances()) {
-      if (balances.length === 0) continue;
-      const batch = startBatch(last_ord);
-      for (const { token, account, amount } of balances)
-        addChange(batch, { token, account }, undefined, seed.height, amount, 'seed');
-      const denoms = new Map(balances.map(({ token, denom }) => [token, denom]));
-      // An account without an entry in the auth module is not in the seed, except in genesis.
-      const complete = seed.height === 1;
-      await writeBatch(batch, (token) => ({ complete, denom: denoms.get(token) }));
-      last_ord = batch.last_ord;
-    }
+    // An account without an entry in the auth module is not in the seed, except in genesis.
+    const complete = seed.height === 1;
+    for await (const balances of seed.balances())
+      for (const some of chunks(balances, atMost(changesAtOnce))) {
+        const batch = startBatch(last_ord);
+        for (const { token, account, amount } of some)
+          addChange(batch, { token, account }, undefined, seed.height, amount, 'seed');
+        const denoms = new Map(some.map(({ token, denom }) => [token, denom]));
+        await writeBatch(batch, (token) => ({ complete, denom: denoms.get(token) }));
+        last_ord = batch.last_ord;
+      }
     options.onSeeded?.();
     return { ...nothing, last_ord, seed_height: seed.height };
   };
 
-  const writeSomeBlocks = async (blocks: readonly DecodedBlock[], from: Position): Promise<void> => {
+  /** Writes as many of the blocks, from the first on, as go into one batch. @returns how many. */
+  const writeSomeBlocks = async (left: readonly DecodedBlock[], from: Position): Promise<number> => {
+    const all: EarlierHeals = { heals: new Map(), count: left.length };
+    const { heals, count } = (await options.earlierHeals?.(left)) ?? all;
+    const blocks = left.slice(0, count);
+    // One block may touch so many holdings that a single pass over them takes a good part of a second.
+    const turn = createSlices();
     const keys = new Set<HoldingKey>();
     const complete = new Map<string, boolean>();
     for (const { deltas, created } of blocks)
@@ -173,9 +193,10 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
         complete.set(token, from.seed_height === 1 || created.has(token) || complete.get(token) === true);
         for (const account of accounts.keys()) keys.add(holdingKey(token, account));
       }
-    const heals = (await options.earlierHeals?.(blocks)) ?? new Map();
     for (const { token, account } of [...heals.values()].flat()) keys.add(holdingKey(token, account));
+    await turn();
     const current = await known.get(keys);
+    await turn();
     for (const [token, isComplete] of await tokenList.get(new Set(complete.keys())))
       complete.set(token, isComplete);
     const questions = firstQuestions(
@@ -183,6 +204,7 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       from.seed_height,
       (key, isSeeded) => current.has(key) || (!isSeeded && complete.get(holdingOf(key).token) === true),
     );
+    await turn();
     const bases = questions.length === 0 ? [] : await options.askBalances(questions);
     const first = new Map(
       questions.map(({ token, account, height }, index) => [
@@ -191,17 +213,13 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       ]),
     );
     const batch = startBatch(from.last_ord);
-    const cursors = changesOfBlocks(batch, blocks, {
-      current,
-      first,
-      heals,
-      seed_height: from.seed_height,
-      onMisfit: options.onMisfit ?? (() => {}),
-    });
+    const start = { current, first, heals, seed_height: from.seed_height, onMisfit };
+    const cursors = await changesOfBlocks(batch, blocks, start, turn);
     const end = blocks.at(-1) as DecodedBlock;
     if (batch.changes.length > 0)
       await writeBatch(batch, (token) => ({ complete: complete.get(token) === true }));
     await writeCursor({ ...from, height: end.height, hash: end.hash, last_ord: batch.last_ord }, cursors);
+    return count;
   };
 
   /** What has to be set right, by the node's answers. */
@@ -217,10 +235,16 @@ export function createRichlistStore(options: StoreOptions): RichlistStore {
       writing(async () => {
         const changes = { most: changesAtOnce, of: countChanges };
         for (const some of chunks(blocks, atMost(blocksAtOnce), changes)) {
-          const { position } = store;
-          checkFollows(position, some);
-          const from = position.height === 0 ? await writeSeed((some[0] as DecodedBlock).height) : position;
-          await writeSomeBlocks(some, from);
+          checkFollows(store.position, some);
+          for (let left = some; left.length > 0; ) {
+            const first = left[0] as DecodedBlock;
+            const isEmpty = store.position.height === 0;
+            const write = async () =>
+              writeSomeBlocks(left, isEmpty ? await writeSeed(first.height) : store.position);
+            // A block is never cut, and the state to begin with has millions of balances.
+            const isLarge = isEmpty || countChanges(first) > changesAtOnce;
+            left = left.slice(await (isLarge ? withLittleGarbage(write) : write()));
+          }
         }
       }),
     differing: (compared: readonly Compared[], asked_at: number) =>

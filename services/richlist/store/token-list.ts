@@ -13,10 +13,10 @@ export interface TouchedToken {
   readonly ord: number;
 }
 
-/** Rows of two tables, as lines. */
+/** Rows of two tables, as lines that are made while they are written: one block may bring any number of tokens. */
 export interface TokenRows {
-  readonly tokens: readonly string[];
-  readonly denoms: readonly string[];
+  readonly tokens: Iterable<string>;
+  readonly denoms: Iterable<string>;
 }
 
 /** What the writer knows of tokens. */
@@ -54,6 +54,16 @@ export function createTokenList(
   const denomRow = (denom: string, token: string, ord: number): string =>
     JSON.stringify({ folded: denom.toLowerCase(), denom, token, ord });
 
+  type Added = readonly (readonly [string, TouchedToken])[];
+  function* tokenRows(added: Added): Generator<string, void, undefined> {
+    for (const [token, { height, complete, ord }] of added)
+      yield JSON.stringify({ token, height, complete, ord });
+  }
+  function* denomRows(added: Added, names: ReadonlyMap<string, string>): Generator<string, void, undefined> {
+    for (const [token, { denom = names.get(token), ord }] of added)
+      if (denom !== undefined) yield denomRow(denom, token, ord);
+  }
+
   const get = async (tokens: ReadonlySet<string>): Promise<Map<string, boolean>> => {
     const found = new Map<string, boolean>();
     const missing: string[] = [];
@@ -83,14 +93,7 @@ export function createTokenList(
       const added = [...touched].filter(([token]) => !there.has(token));
       const nameless = added.filter(([, { denom }]) => denom === undefined).map(([token]) => token);
       const names = nameless.length === 0 ? new Map<string, string>() : await nameTokens(nameless);
-      return {
-        tokens: added.map(([token, { height, complete, ord }]) =>
-          JSON.stringify({ token, height, complete, ord }),
-        ),
-        denoms: added.flatMap(([token, { denom = names.get(token), ord }]) =>
-          denom === undefined ? [] : [denomRow(denom, token, ord)],
-        ),
-      };
+      return { tokens: tokenRows(added), denoms: denomRows(added, names) };
     },
     put(touched) {
       for (const [token, { complete }] of touched) if (!known.has(token)) known.set(token, complete);
