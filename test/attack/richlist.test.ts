@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { setTimeout } from 'node:timers/promises';
+import { mock } from 'node:test';
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Endpoints, NodeError } from '../../services/common/chain/endpoints.js';
@@ -8,9 +9,11 @@ import type { Database } from '../../services/common/clickhouse/database.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import type { WriterHealth } from '../../services/common/writer-health.js';
+import type { RichlistConfig } from '../../services/richlist/config.js';
 import { createEarlierHeals } from '../../services/richlist/ingest/earlier.js';
 import { reconcile } from '../../services/richlist/ingest/reconcile.js';
-import { createBalances } from '../../services/richlist/node/erc20.js';
+import { writerOptions } from '../../services/richlist/ingest/writer.js';
+import { type BalanceAnswer, createBalances } from '../../services/richlist/node/erc20.js';
 import type { WriterOptions } from '../../services/richlist/open.js';
 import { block, coinsOfEach, hex, type LargeWork, seedOfAccounts } from '../support/attack/large-richlist.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
@@ -136,6 +139,43 @@ describe('tokens whose balances take long', () => {
     assert.deepEqual(new Set(answers), new Set([33n, 'unanswered']));
     // What burnt the time rests, and the next blocks do not begin with it.
     assert.ok(questions.some(({ token }) => balances.isGivenUp(token)));
+  });
+
+  it('hold up the writer for half a minute', async () => {
+    const jsonRpc: Endpoints = {
+      ...fakeEndpoints('jsonrpc', () => [200, '']),
+      ask: ({ body = '', signal }, read) => {
+        if (!body.startsWith('['))
+          return Promise.resolve(read(200, '{"jsonrpc":"2.0","id":1,"result":"0x3"}'));
+        return new Promise((_, reject) => {
+          signal?.addEventListener('abort', () => reject(new NodeError('connection', 'given up')));
+        });
+      },
+    };
+    const { askBalances } = writerOptions({
+      config: { ACCOUNT_ADDRESS_PREFIX: 'init', SEED_CONCURRENCY: 4, BALANCE_BATCH: 200 } as RichlistConfig,
+      ...{ rest: jsonRpc, jsonRpc, log, metrics: createMetrics(), signal: new AbortController().signal },
+      ...{ earlier: () => undefined, onSeeding: () => {} },
+    });
+    const questions = Array.from({ length: 1_000 }, (_, n) => {
+      return { token: hex(n, 'b'), account: hex(n), height: 2 };
+    });
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      let answers: readonly BalanceAnswer[] | undefined;
+      const asking = askBalances(questions).then((given) => {
+        answers = given;
+      });
+      for (let second = 0; second < 30; second++) {
+        assert.ok(answers === undefined, `after ${second} s`);
+        mock.timers.tick(1_000);
+        await nextTurn();
+      }
+      await asking;
+      assert.deepEqual(answers, Array(questions.length).fill('unanswered'));
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   it('are right as soon as they are compared', async () => {

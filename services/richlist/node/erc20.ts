@@ -207,13 +207,12 @@ export function createBalances(options: BalanceOptions): Balances {
       }
       await askApart(questions, slow, answers, until);
       signal.throwIfAborted();
-      if (until.aborted) {
-        const unanswered = answers.filter((answer) => answer === 'unanswered').length;
+      const unanswered = answers.filter((answer) => answer === 'unanswered').length;
+      if (until.aborted && unanswered > 0)
         log.warn(
           { unanswered, of: questions.length },
           'balances take too long: what is left is not waited for',
         );
-      }
       return answers;
     },
   };
