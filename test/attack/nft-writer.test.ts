@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { ofOneChain } from '../../services/common/one-chain.js';
 import type { Happening } from '../../services/nft/decode/types.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import { listTokensByAccount } from '../../services/nft/read/token-lists.js';
 import { lookUpClasses } from '../../services/nft/store/lookups.js';
 import { memoryOf } from '../support/attack/memory.js';
 import { testDatabase } from '../support/database.js';
-import { newNft, nftBlock, openNft } from '../support/nft-tables.js';
+import { newNft, nftBlock } from '../support/nft-tables.js';
 import { counting } from '../support/statements.js';
-import { tableDigests } from '../support/table-digests.js';
 import { differencesOf } from '../support/views.js';
 
 const [collection, alice, bob] = ['c', 'a', 'b'].map((letter) => letter.repeat(40)) as [
@@ -83,71 +81,5 @@ describe('the writer of NFTs, where a block comes to far more than its events', 
     const found = await lookUpClasses(counted, index.tables, ['class', 'another']);
     assert.deepEqual([...found], [['class', 'name 99999']]);
     assert.equal(seen.most, 1);
-  });
-
-  it('leaves nothing of a block behind that it was killed in, at whatever point, and shows nothing of it', async () => {
-    const uri = 'u'.repeat(16 * 1024);
-    const token = (number: number) => ({ collection, token_id: String(number) });
-    const { database, prefix, store, learn } = await newNft({ vm: 'wasm' });
-    const mints = Array.from({ length: 10 }, (_, index): Happening => {
-      return { what: 'mint', token: token(index), owner: alice };
-    });
-    await store.writeBlocks([nftBlock(1, mints)]);
-    await learn();
-    const wide = nftBlock(
-      2,
-      Array.from({ length: 1_500 }, (_, index): Happening => {
-        if (index % 5 === 4) return { what: 'transfer', token: token(index - 3), owner: bob };
-        if (index % 50 === 23) return { what: 'burn', token: token(index - 20) };
-        return { what: 'mint', token: token(index), owner: alice, uri };
-      }),
-    );
-    const points: string[] = [];
-    const open = async (killedAt = Number.POSITIVE_INFINITY) => {
-      points.length = 0;
-      return openNft(database, prefix, {
-        capacity: 20,
-        fault(point) {
-          points.push(point);
-          if (points.length > killedAt) throw new Error('killed');
-        },
-      });
-    };
-    const rowsOf = () => tableDigests(database, prefix);
-    const before = await rowsOf();
-    const whole = await open();
-    await whole.store.recover();
-    points.length = 0;
-    await whole.store.writeBlocks([wide]);
-    assert.ok(points.filter((point) => point === 'write token_states').length >= 3, `${points}`);
-    const [count, after] = [points.length, await rowsOf()];
-    assert.deepEqual(await differencesOf(whole.store.compareViews()), []);
-    await whole.store.unwind(1);
-    assert.deepEqual(await rowsOf(), before);
-    for (let killedAt = 0; killedAt < count; killedAt += 6) {
-      await (await open()).store.recover();
-      const { store, index } = await open(points.length + killedAt);
-      await store.recover();
-      await assert.rejects(store.writeBlocks([wide]), /killed/);
-      assert.equal(index.head.position.height, 1);
-      const page = { key: '', offset: 0, limit: 1, count_total: true, reverse: false };
-      const asked = { token_id: '', order: 'token_id' as const, page };
-      const shown = await ofOneChain(
-        () => startReading(index.reader, {}),
-        (reading) => listTokensByAccount(reading, alice, '', asked),
-      ).then(
-        ({ pagination }) => pagination.total,
-        (error: Error) => error.message,
-      );
-      assert.match(shown, /^10$|recovering/, `${points.at(-1)}: ${shown}`);
-      const next = await open();
-      await next.store.recover();
-      assert.deepEqual(await rowsOf(), before, `${killedAt}`);
-      assert.deepEqual(await differencesOf(next.store.compareViews()), []);
-    }
-    const last = await open();
-    await last.store.recover();
-    await last.store.writeBlocks([wide]);
-    assert.deepEqual(await rowsOf(), after);
   });
 });

@@ -11,6 +11,7 @@ import { createHead, type Head } from '../../services/tx/store/cursor.js';
 import type { ResolveStores } from '../../services/tx/store/owners.js';
 import { createTxStore, type TxStore } from '../../services/tx/store/store.js';
 import { tablesOf } from '../../services/tx/store/tables.js';
+import { testDatabase, uniquePrefix } from './database.js';
 import { storeOwner } from './tx-model.js';
 
 /** The tx service's tables with a writer and a reader, as in one process. */
@@ -60,4 +61,13 @@ export function openTx(database: Database, prefix: string, options: TxTablesOpti
     onCut: options.onCut,
   });
   return { store, reader, head };
+}
+
+/** Tables in a database of their own, ready to be written. */
+export async function newTx(options: TxTablesOptions = {}): Promise<{ tables: TxTables; prefix: string }> {
+  const [database, prefix] = [await testDatabase(), uniquePrefix()];
+  await migrateTx(database, prefix);
+  const tables = openTx(database, prefix, options);
+  await tables.store.recover();
+  return { tables, prefix };
 }
