@@ -86,6 +86,7 @@ describe('two writers of the same tables', function () {
       await act(world);
       await world.isComplete();
     } catch (error) {
+      console.error(world.said());
       await world.stop();
       throw error;
     }

@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
 import { UserError } from '../../services/common/errors.js';
 import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
+import { freePort } from '../../tools/bench/processes.js';
 import { type HostileNode, startHostileNode } from '../support/attack/hostile-node.js';
 import { blockStarters, eventually, type TestBlock } from '../support/block.js';
 import { uniquePrefix } from '../support/database.js';
 import { endsAfterEach } from '../support/suite.js';
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe('the block service and its chain', () => {
   const endLater = endsAfterEach();

@@ -36,15 +36,28 @@ export function startProgram(args: readonly string[], env: Readonly<Record<strin
   };
 }
 
-/** A port that is free now. */
+/** Ports that no connection is given by itself: Linux takes those of connections from 32768 on. */
+const ownPorts = { first: 20_000, count: 12_000 };
+
+let nextPort = Math.floor(Math.random() * ownPorts.count);
+
+/**
+ * A port that is free now. A port that the system chooses could be that of a connection a moment later: a process that
+ * is told to listen there would end.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = ownPorts.first + (nextPort++ % ownPorts.count);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 /** Bytes of all files below a folder. */

@@ -40,6 +40,8 @@ export interface WriterWorld {
   startAll(): Record<Writing, WriterProcess>;
   /** Resolves when every service has all of the chain. */
   isComplete(): Promise<void>;
+  /** The last lines that each process has logged, to find out why a test failed. */
+  said(): string;
   /** Ends everything, the writers with SIGTERM. @returns the exit codes of those that still ran. */
   stop(): Promise<(number | null)[]>;
 }
@@ -130,6 +132,13 @@ export async function startWriterWorld(
       );
       await eventually(knowsDetails, 'the details of NFTs', 30_000);
     },
+    said: () =>
+      all
+        .map(({ service, child, said }) => {
+          const state = child.exitCode ?? child.signalCode ?? 'runs';
+          return `${service} ${child.pid} (${state}):\n${said().split('\n').slice(-8).join('\n')}`;
+        })
+        .join('\n'),
     async stop() {
       const running = all.filter(({ child }) => child.exitCode === null && child.signalCode === null);
       for (const { child } of running) child.kill('SIGCONT');
