@@ -1,6 +1,12 @@
 import { type SendBatched, sendAlone } from '../common/chain/batch.js';
 import { fetchCometBlock, fetchCometResults } from '../common/chain/comet.js';
-import { type AnswerBound, type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
+import {
+  type AnswerBound,
+  type Endpoints,
+  NodeError,
+  type NodeErrorReason,
+  retryDelay,
+} from '../common/chain/endpoints.js';
 import { type EvmList, fetchEvmHeight, fetchReceipts } from '../common/chain/evm.js';
 import { fetchDecodedTxs } from '../common/chain/rest.js';
 import { isTooLarge, smallFirst } from '../common/chain/small-first.js';
@@ -58,6 +64,20 @@ const smallAnswer: AnswerBound = { bytes: 2 * 1024 * 1024 };
 /** How long to wait before a block is asked for again whose answer was too large, in milliseconds. */
 const tooLargeWait_ms = 15_000;
 
+/** What no node says that is well. */
+const wrong: readonly NodeErrorReason[] = ['malformed', 'incomplete', 'contradicts'];
+
+/** A block that was answered so often in such a way stops the indexer, after some seconds. */
+export const patientAttempts = 8;
+
+/** Whether the node has said what cannot be true, and not only too late or not at all. */
+export const isWrong = (error: unknown): boolean =>
+  error instanceof NodeError && wrong.includes(error.reason);
+
+/** What is told of a block that stops the indexer. */
+export const cannotBeIndexed = (height: number, why: string): string =>
+  `block ${height} cannot be indexed, and no block is left out: ${why}`;
+
 /**
  * Fetches a block until it is there whole: a node that fails, lags or contradicts itself is
  * asked again with growing waits, without end.
@@ -69,21 +89,21 @@ export async function fetchBlock(
   height: number,
   signal: AbortSignal,
 ): Promise<FetchedBlock> {
-  let isHindered = false;
+  let [isHindered, wrongs] = [false, 0];
   try {
     for (let attempt = 0; ; attempt++) {
       try {
         return await smallFirst(smallAnswer, oneLarge, (bound) => fetchOnce(options, height, signal, bound));
       } catch (error) {
         if (signal.aborted) throw error;
-        let wait = retryDelay(attempt);
-        if (isTooLarge(error)) {
-          const reason = `block ${height} cannot be indexed, and no block is left out: ${messageOf(error)}; ${remedyOf(error)}`;
+        if (isWrong(error)) wrongs += 1;
+        if (isTooLarge(error) || wrongs >= patientAttempts) {
+          const reason = cannotBeIndexed(height, `${messageOf(error)}; ${remedyOf(error)}`);
           if (!isHindered) options.log.error({ height, err: error }, reason);
           isHindered = true;
           options.onHindrance(height, reason);
-          wait = tooLargeWait_ms;
         }
+        const wait = isTooLarge(error) ? tooLargeWait_ms : retryDelay(attempt);
         const level = attempt === 5 ? 'warn' : 'debug';
         options.log[level](
           { height, attempt, err: error },
@@ -98,10 +118,10 @@ export async function fetchBlock(
   }
 }
 
-/** What somebody can do about an answer that is too large: not every bound has a setting. */
+/** What somebody can do about an answer that is too large, where a setting bounds it, or wrong. */
 const remedyOf = (error: unknown): string => {
   const setting = error instanceof NodeError ? error.setting : undefined;
-  const other = 'give the URL of a node that does not send so much';
+  const other = `give the URL of a node that ${isTooLarge(error) ? 'does not send so much' : 'answers it otherwise'}`;
   return setting === undefined ? other : `raise ${setting}, or ${other}`;
 };
 
@@ -119,9 +139,11 @@ async function fetchOnce(
     fetchCometResults(node.rpc, height, signal, send.comet, bound),
   ]);
   if (results.txs_results.length !== block.txs.length) {
-    throw new NodeError(
-      'incomplete',
-      `block ${height}: ${block.txs.length} txs but ${results.txs_results.length} results`,
+    throw node.rpc.blame(
+      new NodeError(
+        'contradicts',
+        `block ${height}: ${block.txs.length} txs but ${results.txs_results.length} results`,
+      ),
     );
   }
   const isEmpty = block.txs.length === 0;
@@ -214,9 +236,9 @@ async function checkReceipts(
 ): Promise<void> {
   if (count >= results.length) return;
   const missing = results.filter((result, i) => mustHaveReceipt(result, decoded[i] ?? '')).length - count;
-  if (missing > 0) throw new NodeError('incomplete', `block ${height}: ${missing} receipts are missing`);
-  // An empty list without a sign of an EVM tx is right once the index has passed the block.
-  if (count === 0 && (await fetchEvmHeight(jsonrpc, signal)) < height) {
+  // Once the index has passed the block, an empty list without a sign of an EVM tx is right, and too short a list is wrong.
+  if ((missing > 0 || count === 0) && (await fetchEvmHeight(jsonrpc, signal)) < height)
     throw new NodeError('behind', `block ${height}: the EVM index is not there yet`);
-  }
+  if (missing > 0)
+    throw jsonrpc.blame(new NodeError('incomplete', `block ${height}: ${missing} receipts are missing`));
 }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { retryDelay } from '../common/chain/endpoints.js';
+import { NodeError, retryDelay } from '../common/chain/endpoints.js';
 import { messageOf } from '../common/errors.js';
 import { sleep } from '../common/lifecycle.js';
 import { largeBytes, oneLarge, weightOf } from '../common/material.js';
@@ -7,7 +7,14 @@ import { type Bell, createBell } from '../common/signal.js';
 import { toNanoseconds, toUtc } from '../common/time.js';
 import { Superseded } from '../common/writer/fence.js';
 import type { WriterHealth } from '../common/writer-health.js';
-import { type FetchedBlock, type FetchOptions, fetchBlock } from './fetch.js';
+import {
+  cannotBeIndexed,
+  type FetchedBlock,
+  type FetchOptions,
+  fetchBlock,
+  isWrong,
+  patientAttempts,
+} from './fetch.js';
 import { handleRollback, type RollbackOptions, tipIsElsewhere } from './rollback.js';
 import type { HeaderRow, ShownHeader } from './store.js';
 
@@ -68,12 +75,22 @@ export async function follow(options: FollowOptions): Promise<void> {
   const { head, signal, log, metrics, health, mutex, store } = options;
   let halfWritten = false;
   let failures = 0;
+  let hindrance = '';
+  const tell = (reason: string): void => {
+    if (reason !== hindrance) options.onHindrance(reason);
+    hindrance = reason;
+  };
+  const onWritten = (): void => {
+    health.succeeded(writingBlocks);
+    failures = 0;
+    tell('');
+  };
   while (!signal.aborted) {
     try {
       if (halfWritten) await mutex(() => store.unwind(head.last?.height ?? 0));
       halfWritten = false;
       const from = head.last === undefined ? await firstHeight(options) : head.last.height + 1;
-      if (!signal.aborted) await followFrom(from, options);
+      if (!signal.aborted) await followFrom(from, options, onWritten);
       failures = 0;
     } catch (error) {
       // Who holds the fence has been told.
@@ -86,6 +103,8 @@ export async function follow(options: FollowOptions): Promise<void> {
         `following the chain failed, will be tried again: ${messageOf(error)}`,
       );
       await sleep(retryDelay(failures++), signal);
+      if (isWrong(error) && failures >= patientAttempts)
+        tell(cannotBeIndexed((head.last?.height ?? 0) + 1, messageOf(error)));
     }
   }
 }
@@ -123,9 +142,13 @@ async function firstHeight({
   return 0;
 }
 
-/** Follows from a height until a rollback was handled or the signal comes. */
-async function followFrom(from: number, options: FollowOptions): Promise<void> {
-  const { head, signal, tipMoved, nodeRange } = options;
+/**
+ * Follows from a height until a rollback was handled or the signal comes.
+ *
+ * @throws NodeError contradicts where a block does not fit, and the node has no other chain.
+ */
+async function followFrom(from: number, options: FollowOptions, onWritten: () => void): Promise<void> {
+  const { head, node, signal, tipMoved, nodeRange } = options;
   const fetched = new Map<number, FetchedBlock>();
   const stop = new AbortController();
   const fetching = AbortSignal.any([signal, stop.signal]);
@@ -184,7 +207,7 @@ async function followFrom(from: number, options: FollowOptions): Promise<void> {
         if (chained.length > 0) {
           const isLarge = chained.some((block) => weightOf(block.raw) > largeBytes);
           await (isLarge ? oneLarge(() => write(chained, options)) : write(chained, options));
-          options.health.succeeded(writingBlocks);
+          onWritten();
           for (const block of chained) {
             fetched.delete(block.raw.height);
             buffered -= weightOf(block.raw);
@@ -192,10 +215,15 @@ async function followFrom(from: number, options: FollowOptions): Promise<void> {
           nextToWrite += chained.length;
           lastFlush = Date.now();
         }
-        if (chained.length < batch.length) {
-          // Where the rollback is not confirmed, the block that did not fit is fetched again.
-          await handleRollback(options);
-          return;
+        const misfit = batch[chained.length]?.raw;
+        if (misfit !== undefined) {
+          if ((await handleRollback(options)) || signal.aborted) return;
+          throw node.rpc.blame(
+            new NodeError(
+              'contradicts',
+              `block ${misfit.height} names the parent ${misfit.parent_hash}, and block ${misfit.height - 1} is ${head.last?.hash}`,
+            ),
+          );
         }
         continue;
       }

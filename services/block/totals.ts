@@ -33,8 +33,8 @@ export function blockTotals(material: BlockMaterial): BlockTotals {
  */
 function gasOf(result: Buffer): { used: bigint; wanted: bigint } {
   const text = result.toString('utf8');
-  const used = /"gas_used":"(\d+)"/.exec(text)?.[1];
-  const wanted = /"gas_wanted":"(\d+)"/.exec(text)?.[1];
+  const used = /"gas_used":"(\d{1,20})"/.exec(text)?.[1];
+  const wanted = /"gas_wanted":"(\d{1,20})"/.exec(text)?.[1];
   if (used !== undefined && wanted !== undefined) return { used: BigInt(used), wanted: BigInt(wanted) };
   const parsed = parseObject(result);
   return { used: integer(parsed['gas_used']), wanted: integer(parsed['gas_wanted']) };
@@ -60,8 +60,8 @@ function parseObject(text: Buffer): Record<string, unknown> {
   }
 }
 
-/** A number of gas or of coins: decimal digits; anything else counts as nothing. */
+/** A number of gas or of coins, decimal digits of 256 bits at most; anything else counts as nothing. */
 function integer(value: unknown): bigint {
   const text = typeof value === 'number' ? String(value) : value;
-  return typeof text === 'string' && /^\d+$/.test(text) ? BigInt(text) : 0n;
+  return typeof text === 'string' && /^\d{1,78}$/.test(text) ? BigInt(text) : 0n;
 }

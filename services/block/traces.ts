@@ -141,7 +141,8 @@ async function traceBlock(
     const [send, bound] = [isFirst ? batch : sendAlone, small ?? blockBound];
     const { text, count } = await fetchTraces(jsonrpc, height, signal, send, bound);
     const missing = header.receipt_count - count;
-    if (missing > 0) throw new NodeError('incomplete', `block ${height}: ${missing} traces are missing`);
+    if (missing > 0)
+      throw jsonrpc.blame(new NodeError('incomplete', `block ${height}: ${missing} traces are missing`));
     const bytes = Buffer.from(text);
     return row('traced', await compress(bytes), bytes.length);
   };

@@ -7,6 +7,7 @@ import {
   type Attack,
   type HostileNode,
   hostileCollection,
+  lies,
   startHostileNode,
 } from '../support/attack/hostile-node.js';
 import { eventually } from '../support/block.js';
@@ -135,6 +136,37 @@ describe('under attack by the rollup node', () => {
       await eventually(async () => !(await weft.ready()).includes('NODE_BLOCK_MB'), 'readiness', patience_ms);
     });
 
+  it('a node that lies about blocks costs little memory, and an honest one is asked instead', async () => {
+    const names = Object.keys(lies) as (keyof typeof lies)[];
+    // Of blocks that have a tx.
+    const told = Object.fromEntries(names.map((name, index) => [9 + 2 * index, name]));
+    const nodes = [await hostile({ lies: told }), await hostile({})];
+    const weft = await startAll(nodes);
+    await weft.reaches(replay.tip());
+    assert.ok(weft.child.peak() < mostInOne, `${weft.child.peak()} bytes`);
+    for (const height of Object.keys(told)) {
+      const said = (await (await fetch(`${replay.rpc_url}/block?height=${height}`)).json()) as Said;
+      const { block } = JSON.parse(await weft.api(`/indexer/block/v1/blocks/${height}`)) as ShownBlock;
+      assert.equal(block.hash, said.result.block_id.hash, `block ${height}: ${told[Number(height)]}`);
+    }
+    const metrics = await weft.metrics();
+    for (const reason of ['malformed', 'contradicts', 'incomplete'])
+      assert.match(metrics, new RegExp(`weft_node_errors_total\\{[^}]*reason="${reason}"\\} \\d`));
+  });
+
+  it('a node that lies for good stops the writer, which says so', async () => {
+    const node = await hostile({ lies: { 50: 'another parent' } });
+    const weft = await startAll([node]);
+    await eventually(
+      async () => (await weft.ready()).includes('block 50 cannot be indexed'),
+      'readiness to tell',
+      patience_ms,
+    );
+    node.attack({});
+    await weft.reaches(replay.tip());
+    await eventually(async () => !(await weft.ready()).includes('block 50'), 'readiness', patience_ms);
+  });
+
   it('hundreds of tokens with uris of 1 MB are indexed with what is kept of them', async () => {
     const node = await hostile({ uri: 1_000_000, name: 1_000_000, mints: 400, heights: [59, 59] });
     const grpc = await freePort();
@@ -201,6 +233,14 @@ describe('under attack by the rollup node', () => {
     for (const writer of [block, tx]) assert.ok(writer.peak() < mostAlone, `${writer.peak()} bytes`);
   });
 });
+
+/** What is read of /block, and of a block of the API. */
+interface Said {
+  readonly result: { readonly block_id: { readonly hash: string } };
+}
+interface ShownBlock {
+  readonly block: { readonly hash: string };
+}
 
 const distOf = (file: string): string =>
   new URL(`../../${file}`, import.meta.url).pathname.slice(packageRoot.length);

@@ -8,6 +8,7 @@ export const fakeEndpoints = (
   api,
   urls: ['http://node:1317'],
   close: async () => {},
+  blame: (error) => error,
   async ask(request, read) {
     const [status, body] = answer(request);
     return read(status, typeof body === 'string' ? body : JSON.stringify(body));

@@ -1,3 +1,4 @@
+import { toNanoseconds } from '../time.js';
 import { type SendBatched, sendAlone } from './batch.js';
 import { type AnswerBound, type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
 import { splitArrayAt } from './json.js';
@@ -45,26 +46,46 @@ export const statusRequest = { path: '/status' };
  * @throws NodeError, `wrong_chain` among others.
  */
 export function readStatus(status: number, body: string, chain_id = ''): NodeStatus {
-  const result = resultOf(status, body, 'status') as {
-    sync_info: Record<string, string>;
-    node_info: { network: string };
+  const what = 'status';
+  const { sync_info, node_info } = resultOf(status, body, what) as {
+    sync_info?: Record<string, unknown>;
+    node_info?: { network?: unknown };
   };
-  const [latest, earliest] = [
-    Number(result.sync_info['latest_block_height']),
-    Number(result.sync_info['earliest_block_height']),
-  ];
-  if (
-    !Number.isSafeInteger(latest) ||
-    !Number.isSafeInteger(earliest) ||
-    typeof result.node_info.network !== 'string'
-  ) {
-    throw new NodeError('not_json', 'status: no heights in the answer');
-  }
-  const { network } = result.node_info;
+  const height = (name: string): number => Number(textOf(what, name, sync_info?.[name], /^\d{1,15}$/));
+  const [latest, earliest] = [height('latest_block_height'), height('earliest_block_height')];
+  const network = textOf(what, 'network', node_info?.network, chainId);
   if (chain_id !== '' && network !== chain_id)
     throw new NodeError('wrong_chain', `the node is of chain ${network}, not ${chain_id}`);
   return { network, latest_height: latest, earliest_height: Math.max(1, earliest) };
 }
+
+/** A chain id as CometBFT bounds it. */
+const chainId = /^.{1,50}$/;
+
+/** A hash and a consensus address as the node writes them; the block before the first has no hash. */
+const [hash, hashOrNone, addressOrNone] = [/^[0-9A-F]{64}$/i, /^([0-9A-F]{64})?$/i, /^([0-9A-F]{40})?$/i];
+
+/** The bytes of a tx. */
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** The instants that a table can hold: those of Go's zero time and of the year 9999 are none that a block has. */
+const [earliestTime, latestTime] = [0n, 2n ** 63n];
+
+/**
+ * A text of an answer that has the form that such a text has: what is kept of a block is as large as it says.
+ *
+ * @throws NodeError malformed, which names it.
+ */
+function textOf(what: string, name: string, value: unknown, form: RegExp): string {
+  if (typeof value === 'string' && form.test(value)) return value;
+  throw new NodeError('malformed', `${what}: its ${name} is ${shown(value)}`);
+}
+
+/** What stands where something else should be, as a message shows it. */
+const shown = (value: unknown): string => {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : String(value ?? 'missing');
+};
 
 /** `GET {rpc}/block?height=`. */
 export const blockRequest = (height: number) => ({ path: `/block?height=${height}` });
@@ -76,37 +97,54 @@ export const blockRequest = (height: number) => ({ path: `/block?height=${height
  * @throws NodeError, `behind` when the node does not have that height (yet), `wrong_chain`.
  */
 export function readBlock(height: number, chain_id: string, status: number, body: string): CometBlock {
-  const { block_id, block } = resultOf(status, body, `block ${height}`) as {
-    block_id: { hash: string };
-    block: {
-      header: Record<string, string> & { last_block_id?: { hash?: string } };
-      data: { txs: string[] | null };
+  const what = `block ${height}`;
+  const { block_id, block } = resultOf(status, body, what) as {
+    block_id?: { hash?: unknown };
+    block?: {
+      header?: Record<string, unknown> & { last_block_id?: { hash?: unknown } };
+      data?: { txs?: unknown };
     };
   };
-  const { header } = block;
-  // A proxy's cache or a lagging node may answer for another height.
-  if (header['height'] !== String(height))
-    throw new NodeError('behind', `block ${height}: the answer is for height ${shown(header['height'])}`);
-  if (chain_id !== '' && header['chain_id'] !== chain_id) {
-    throw new NodeError(
-      'wrong_chain',
-      `block ${height}: the node is of chain ${header['chain_id']}, not ${chain_id}`,
-    );
-  }
+  const header = block?.header ?? {};
+  expectHeight(what, height, header['height']);
+  const network = textOf(what, 'chain_id', header['chain_id'], chainId);
+  if (chain_id !== '' && network !== chain_id)
+    throw new NodeError('wrong_chain', `${what}: the node is of chain ${network}, not ${chain_id}`);
+  const txs = block?.data?.txs ?? [];
+  if (!Array.isArray(txs)) throw new NodeError('malformed', `${what}: its txs are ${shown(txs)}`);
   return {
     height,
-    hash: block_id.hash.toUpperCase(),
-    parent_hash: (header.last_block_id?.hash ?? '').toUpperCase(),
-    chain_id: String(header['chain_id']),
-    time: String(header['time']),
-    proposer_address: String(header['proposer_address'] ?? '').toUpperCase(),
-    txs: (block.data.txs ?? []).map((tx) => Buffer.from(tx, 'base64')),
+    hash: textOf(what, 'hash', block_id?.hash, hash).toUpperCase(),
+    parent_hash: textOf(what, 'parent hash', header['last_block_id']?.hash ?? '', hashOrNone).toUpperCase(),
+    chain_id: network,
+    time: timeOf(what, header['time']),
+    proposer_address: textOf(
+      what,
+      'proposer_address',
+      header['proposer_address'] ?? '',
+      addressOrNone,
+    ).toUpperCase(),
+    txs: txs.map((tx, index) => Buffer.from(textOf(what, `tx ${index}`, tx, base64), 'base64')),
   };
 }
 
-/** What stands where a height should be, which nodes write as a text of digits. */
-const shown = (height: unknown): string =>
-  typeof height === 'string' && /^[1-9]\d*$/.test(height) ? height : (JSON.stringify(height) ?? 'none');
+/** A proxy's cache or a lagging node may answer for another height. @throws NodeError behind */
+function expectHeight(what: string, height: number, answered: unknown): void {
+  if (answered !== String(height))
+    throw new NodeError('behind', `${what}: the answer is for height ${shown(answered)}`);
+}
+
+/** The time of a block, which a table can hold. @throws NodeError malformed */
+function timeOf(what: string, value: unknown): string {
+  const time = textOf(what, 'time', value, /^.{1,40}$/);
+  try {
+    const ns = toNanoseconds(time);
+    if (ns >= earliestTime && ns < latestTime) return time;
+  } catch {
+    // told below
+  }
+  throw new NodeError('malformed', `${what}: its time is ${shown(time)}`);
+}
 
 /** `GET {rpc}/block_results?height=`. */
 export const resultsRequest = (height: number) => ({ path: `/block_results?height=${height}` });
@@ -124,32 +162,51 @@ export function readResults(height: number, status: number, body: string): Comet
   const what = `block_results ${height}`;
   const head = resultsFirst.exec(body);
   if (head === null) return readOtherResults(height, what, status, body);
-  if (head[1] !== String(height))
-    throw new NodeError('behind', `${what}: the answer is for height ${head[1]}`);
+  expectHeight(what, height, head[1]);
+  let elements: readonly string[];
+  let rest: { result: Results };
   try {
-    const { elements, end } = splitArrayAt(body, head[0].length);
-    const rest = JSON.parse(`{"result":{"txs_results":[]${body.slice(end)}`) as { result: Results };
-    return { txs_results: elements, block_events: JSON.stringify(rest.result.finalize_block_events ?? []) };
+    const list = splitArrayAt(body, head[0].length);
+    elements = list.elements;
+    rest = JSON.parse(`{"result":{"txs_results":[]${body.slice(list.end)}`);
   } catch (cause) {
     throw new NodeError('not_json', `${what}: the answer is cut`, undefined, { cause });
   }
+  return resultsOf(what, elements, rest.result.finalize_block_events);
 }
 
+/** Gas of more digits than 64 bits have: to read a number of millions of digits takes seconds. Within a string its quotes are escaped. */
+const longGas = /"gas_(?:used|wanted)":"\d{21}/;
+
 interface Results {
-  readonly height?: string;
-  readonly txs_results?: readonly unknown[] | null;
-  readonly finalize_block_events?: readonly unknown[] | null;
+  readonly height?: unknown;
+  readonly txs_results?: unknown;
+  readonly finalize_block_events?: unknown;
 }
 
 /** The same for an answer that is written in another way: an empty block, other spacing, an error. */
 function readOtherResults(height: number, what: string, status: number, body: string): CometResults {
   const result = resultOf(status, body, what) as Results;
-  if (result.height !== String(height))
-    throw new NodeError('behind', `${what}: the answer is for height ${shown(result.height)}`);
-  return {
-    txs_results: (result.txs_results ?? []).map((one) => JSON.stringify(one)),
-    block_events: JSON.stringify(result.finalize_block_events ?? []),
-  };
+  expectHeight(what, height, result.height);
+  const results = result.txs_results ?? [];
+  if (!Array.isArray(results))
+    throw new NodeError('malformed', `${what}: its txs_results are ${shown(results)}`);
+  return resultsOf(
+    what,
+    results.map((one) => JSON.stringify(one)),
+    result.finalize_block_events,
+  );
+}
+
+/** @param texts JSON of the txs' results. @throws NodeError malformed where one is no object, so that none counts as a tx that succeeded */
+function resultsOf(what: string, texts: readonly string[], events: unknown): CometResults {
+  const index = texts.findIndex((text) => text[0] !== '{');
+  if (index !== -1) throw new NodeError('malformed', `${what}: the result of tx ${index} is no object`);
+  const long = texts.findIndex((text) => longGas.test(text));
+  if (long !== -1) throw new NodeError('malformed', `${what}: the gas of tx ${long} has more than 64 bits`);
+  if (!Array.isArray(events ?? []))
+    throw new NodeError('malformed', `${what}: its events are ${shown(events)}`);
+  return { txs_results: texts, block_events: JSON.stringify(events ?? []) };
 }
 
 /** The `result` of a JSON-RPC answer. @throws NodeError */

@@ -17,6 +17,7 @@ export type NodeErrorReason =
   | 'connection'
   | 'http_error'
   | 'not_json'
+  | 'malformed'
   | 'error_answer'
   | 'behind'
   | 'contradicts'
@@ -92,6 +93,13 @@ export interface Endpoints {
    * @throws NodeError
    */
   ask<T>(request: NodeRequest, read: (status: number, body: string) => T): Promise<T>;
+  /**
+   * Counts against the URL in use what shows only when several answers are compared, so that the next requests go to
+   * another URL where there is one.
+   *
+   * @returns the error, to be thrown.
+   */
+  blame(error: NodeError): NodeError;
   close(): Promise<void>;
 }
 
@@ -113,8 +121,14 @@ const connectTimeout = 'UND_ERR_CONNECT_TIMEOUT';
 
 const [shortestRest, longestRest] = [200, 30_000];
 
-/** Failures that cost a whole deadline, or a whole bound of bytes: the URL rests longer, and the log says so at once. */
-const costly: readonly NodeErrorReason[] = ['timeout', 'too_large'];
+/** Failures that cost much, or that the same URL repeats: it rests longer, and the log says so at once. */
+const lasting: readonly NodeErrorReason[] = [
+  'timeout',
+  'too_large',
+  'malformed',
+  'incomplete',
+  'contradicts',
+];
 
 /** How often the log says so of one URL, in milliseconds. */
 const warnEvery_ms = 60_000;
@@ -173,11 +187,11 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
     metrics.nodeErrors.inc({ api, host: endpoint.host, reason: error.reason });
     endpoint.failures += 1;
     endpoint.failedAt = performance.now();
-    const isCostly = costly.includes(error.reason);
-    const least = isCostly ? Math.max(shortestRest, timeout_ms) : shortestRest;
+    const isLasting = lasting.includes(error.reason);
+    const least = isLasting ? Math.max(shortestRest, timeout_ms) : shortestRest;
     const rest = Math.min(longestRest, least * 2 ** Math.min(20, endpoint.failures - 1));
     endpoint.restsUntil = Date.now() + rest * (0.5 + Math.random());
-    const isNews = isCostly && endpoint.failedAt - endpoint.warnedAt >= warnEvery_ms;
+    const isNews = isLasting && endpoint.failedAt - endpoint.warnedAt >= warnEvery_ms;
     if (isNews) endpoint.warnedAt = endpoint.failedAt;
     log[isNews || endpoint.failures === 3 ? 'warn' : 'debug'](
       { api, host: endpoint.host, reason: error.reason, failures: endpoint.failures },
@@ -185,9 +199,9 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
     );
   };
 
-  /** Whether a URL that does not rest may give what took another one too long, or too many bytes. */
+  /** Whether a URL that does not rest may give what another one does not. */
   const mayElsewhere = ({ reason }: NodeError): boolean =>
-    costly.includes(reason) && choose().failures === 0 && endpoints.length > 1;
+    lasting.includes(reason) && choose().failures === 0 && endpoints.length > 1;
 
   const send = async (
     endpoint: Endpoint,
@@ -314,6 +328,10 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
     api,
     urls,
     ask,
+    blame(error) {
+      if (endpoints.length > 0) onFailure(choose(), error);
+      return error;
+    },
     close: () => dispatcher.destroy(),
   };
 }

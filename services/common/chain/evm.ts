@@ -62,7 +62,9 @@ export const hexHeight = (height: number): string => `0x${height.toString(16)}`;
 /** The last height whose EVM index is written: eth_blockNumber. It lags behind consensus. @throws NodeError */
 export async function fetchEvmHeight(jsonRpc: Endpoints, signal: AbortSignal): Promise<number> {
   const { value } = await callEvm(jsonRpc, 'eth_blockNumber', [], signal);
-  return Number(value);
+  const height = typeof value === 'string' && /^0x[0-9a-f]{1,16}$/i.test(value) ? Number(value) : Number.NaN;
+  if (Number.isSafeInteger(height)) return height;
+  throw jsonRpc.blame(new NodeError('malformed', 'eth_blockNumber: the answer is no height'));
 }
 
 /** A JSON array as the node wrote it, and how many elements it has. */

@@ -90,24 +90,30 @@ export function fetchValidators(rest: Endpoints, signal: AbortSignal): Promise<V
 export function readValidators(status: number, body: string): Validator[] {
   const answer = parseNodeJson(status, body, 'validators') as {
     validators?: {
-      moniker?: string;
-      operator_address?: string;
-      consensus_pubkey?: { key?: string };
-      description?: { moniker?: string; identity?: string };
+      moniker?: unknown;
+      operator_address?: unknown;
+      consensus_pubkey?: { key?: unknown };
+      description?: { moniker?: unknown; identity?: unknown };
     }[];
   };
   if (status !== 200 || !Array.isArray(answer?.validators))
     throw new NodeError('error_answer', `validators: HTTP ${status}`);
   return answer.validators
-    .filter((validator) => typeof validator.consensus_pubkey?.key === 'string')
+    .filter((validator) => typeof validator?.consensus_pubkey?.key === 'string')
     .map((validator) => ({
       consensus_address: createHash('sha256')
-        .update(Buffer.from(validator.consensus_pubkey?.key ?? '', 'base64'))
+        .update(Buffer.from(String(validator.consensus_pubkey?.key), 'base64'))
         .digest('hex')
         .slice(0, 40)
         .toUpperCase(),
-      operator_address: validator.operator_address ?? '',
-      moniker: validator.moniker ?? validator.description?.moniker ?? '',
-      identity: validator.description?.identity ?? '',
+      operator_address: textOf(validator.operator_address),
+      moniker: textOf(validator.moniker ?? validator.description?.moniker),
+      identity: textOf(validator.description?.identity),
     }));
 }
+
+/** The longest text that the chain lets a validator have: a moniker or an identity is shorter. */
+const longestText = 3_000;
+
+/** A text of a validator, which every page of blocks shows. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, longestText) : '');

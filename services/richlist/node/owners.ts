@@ -54,7 +54,7 @@ export async function* fetchOwners(
       readonly balance?: { readonly amount?: unknown } | null;
     } | null;
     const amount = String(row?.balance?.amount);
-    if (typeof row?.address !== 'string' || !/^\d+$/.test(amount))
+    if (typeof row?.address !== 'string' || !/^\d{1,78}$/.test(amount))
       throw new NodeError('not_json', `${path}: an owner cannot be read`);
     return { account: parseAccount(row.address, prefix) ?? '', amount: BigInt(amount) };
   };

@@ -178,7 +178,7 @@ export async function* fetchBankCoins(
   const path = `/cosmos/bank/v1beta1/balances/${address}`;
   const readCoin = (item: unknown): BankCoin => {
     const coin = item as { readonly denom?: unknown; readonly amount?: unknown } | null;
-    if (typeof coin?.denom !== 'string' || !/^\d+$/.test(String(coin.amount)))
+    if (typeof coin?.denom !== 'string' || !/^\d{1,78}$/.test(String(coin.amount)))
       throw new NodeError('not_json', `${path}: a balance cannot be read`);
     return { denom: coin.denom, amount: BigInt(String(coin.amount)) };
   };

@@ -62,7 +62,8 @@ const feeRefused = /insufficient fees?; got: *(\d*)(\w*)\S* required: *(\d+)(\w*
  */
 export function requiredPrice(message: string, price: bigint, gas: bigint): bigint | undefined {
   const [, got = '', , required = ''] = feeRefused.exec(message) ?? [];
-  if (required === '' || gas === 0n) return undefined;
+  // No fee has more digits than 256 bits, and numbers of millions of digits take seconds.
+  if (required === '' || gas === 0n || Math.max(got.length, required.length) > 78) return undefined;
   // What was offered and what was got are the same in two units: so the unit of the fee does not matter.
   const offered = BigInt(got || '0');
   const [numerator, denominator] =

@@ -36,7 +36,7 @@ export function readRollupGasLimit(status: number, body: string, sender: string)
   const exempt = Array.isArray(unlimited_gas_senders)
     ? unlimited_gas_senders.some((one) => String(one).toLowerCase() === sender.toLowerCase())
     : false;
-  return exempt || !/^\d+$/.test(String(max_gas_limit ?? '')) ? 0n : BigInt(String(max_gas_limit));
+  return exempt || !/^\d{1,20}$/.test(String(max_gas_limit ?? '')) ? 0n : BigInt(String(max_gas_limit));
 }
 
 /** The least of those that are known; undefined when none is. */

@@ -106,5 +106,5 @@ function withTimestamp(receipt: Record<string, unknown>, text: string, timestamp
 
 function hexNumber(value: unknown): bigint {
   const text = stringOf(value);
-  return /^0x[0-9a-fA-F]+$/.test(text) ? BigInt(text) : -1n;
+  return /^0x[0-9a-fA-F]{1,64}$/.test(text) ? BigInt(text) : -1n;
 }

@@ -45,7 +45,8 @@ export const emptyResult: TxResult = {
   events: [],
 };
 
+/** An amount of gas, which has 64 bits. */
 function integerText(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : stringOf(value);
-  return /^-?\d+$/.test(text) ? text : '0';
+  return /^-?\d{1,20}$/.test(text) ? text : '0';
 }

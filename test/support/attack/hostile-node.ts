@@ -26,6 +26,58 @@ export interface Attack {
   readonly dense?: string;
   /** Requests whose path or body contains this get a JSON text of 1.2 MB that is one array within the other. */
   readonly deep?: string;
+  /** What is said of blocks, by their heights. */
+  readonly lies?: Readonly<Record<number, keyof typeof lies>>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever the node says is passed on
+type Result = any;
+
+/** What a node may say of a block that is not so: of /block, of /block_results, or its receipts. */
+export const lies = {
+  'a tx that claims its length': {
+    block: ({ block }: Result) => (block.data.txs = [{ length: 300_000_000 }]),
+  },
+  'a tx that is no base64': { block: ({ block }: Result) => (block.data.txs = ['!!!']) },
+  'a hash of megabytes': { block: ({ block_id }: Result) => (block_id.hash = 'AB'.repeat(1_000_000)) },
+  'no hash': { block: ({ block_id }: Result) => (block_id.hash = '') },
+  'a parent hash of megabytes': {
+    block: ({ block }: Result) => (block.header.last_block_id.hash = 'AB'.repeat(1_000_000)),
+  },
+  'another parent': { block: ({ block }: Result) => (block.header.last_block_id.hash = 'AB'.repeat(32)) },
+  'a proposer of megabytes': {
+    block: ({ block }: Result) => (block.header.proposer_address = 'AB'.repeat(1_000_000)),
+  },
+  'a time that is none': { block: ({ block }: Result) => (block.header.time = 'garbage') },
+  'the year 9999': { block: ({ block }: Result) => (block.header.time = '9999-12-31T23:59:59Z') },
+  'the year 1': { block: ({ block }: Result) => (block.header.time = '0001-01-01T00:00:00Z') },
+  'gas of millions of digits': {
+    results: (result: Result) =>
+      (result.txs_results = result.txs_results?.map((one: object) => ({
+        ...one,
+        ...{ gas_used: '9'.repeat(5_000_000), gas_wanted: '9'.repeat(5_000_000) },
+      }))),
+  },
+  'results that are null': {
+    results: (result: Result) => (result.txs_results = result.txs_results?.map(() => null)),
+  },
+  'no results': { results: (result: Result) => (result.txs_results = null) },
+  'events that are no list': { results: (result: Result) => (result.finalize_block_events = 'none') },
+  'no receipts': { receipts: () => [] },
+};
+
+function lie(told: Attack['lies'], asked: string, question: Question | undefined, one: RpcAnswer): void {
+  const isReceipts = asked.includes('eth_getBlockReceipts');
+  const { result } = one;
+  const height = Number(
+    isReceipts ? question?.params?.[0] : (result?.block?.header?.height ?? result?.height),
+  );
+  const name = told?.[height];
+  if (name === undefined) return;
+  const { block, results, receipts } = lies[name] as Record<string, (result: Result) => unknown>;
+  if (isReceipts) one.result = receipts === undefined ? result : receipts(result);
+  else if (result?.block !== undefined) block?.(result);
+  else if (asked.includes('block_results')) results?.(result);
 }
 
 /** The contract whose tokens are minted. */
@@ -176,7 +228,8 @@ function rewrite(attack: Attack, asked: string, text: string): Piece[] {
   const isResults = asked.includes('block_results');
   const isTrace = asked.includes('debug_traceBlockByNumber');
   const isCall = asked.includes('eth_call');
-  if (!isResults && !isTrace && !isCall) return [text];
+  const isAbout = attack.lies !== undefined && /block|eth_getBlockReceipts/.test(asked);
+  if (!isResults && !isTrace && !isCall && !isAbout) return [text];
   const parsed: RpcAnswer | RpcAnswer[] = JSON.parse(text);
   const answers = Array.isArray(parsed) ? parsed : [parsed];
   const body = asked.slice(asked.indexOf(' ') + 1);
@@ -185,7 +238,8 @@ function rewrite(attack: Attack, asked: string, text: string): Piece[] {
     const question = questions.find(({ id }) => id === one.id) ?? questions[0];
     if (isResults) changeResults(attack, one);
     else if (isTrace) changeTrace(attack, Number(question?.params?.[0]), one);
-    else changeCall(attack, String(question?.params?.[0]?.data ?? ''), one);
+    else if (isCall) changeCall(attack, String(question?.params?.[0]?.data ?? ''), one);
+    lie(attack.lies, asked, question, one);
   }
   const pieces: Piece[] = [];
   const parts = JSON.stringify(parsed).split(/@@(\w+)@@/);
