@@ -65,6 +65,57 @@ async function watching(
   }
 }
 
+/** What is said in statuses, by URLs in turn, as fast as they are asked. */
+async function heardOf(tips: readonly (() => number)[], reached: (heights: readonly number[]) => boolean) {
+  const servers = await Promise.all(
+    tips.map((tip) =>
+      serveHttp((_, response) => {
+        const sync_info = { latest_block_height: String(tip()), earliest_block_height: '1' };
+        response.end(JSON.stringify({ result: { sync_info, node_info: { network: 'rollup-1' } } }));
+      }),
+    ),
+  );
+  const [stop, heard] = [new AbortController(), [] as number[]];
+  const options = { log: createLog('silent'), metrics: createMetrics(), timeout_ms: 300, connections: 2 };
+  const rpc = createEndpoints(
+    'rpc',
+    servers.map(({ url }) => url),
+    options,
+  );
+  const watched = watchTip({
+    ...{ rpc, log: options.log, signal: stop.signal, poll_ms: 10, chain_id: 'rollup-1', standing_ms: 150 },
+    onStatus: ({ latest_height }) => heard.push(latest_height),
+  });
+  try {
+    await eventually(async () => reached(heard), 'the tips');
+  } finally {
+    stop.abort();
+    await watched;
+    await rpc.close();
+    for (const { close } of servers) await close();
+  }
+  return heard;
+}
+
+describe('the tip of several URLs', () => {
+  it('is that of another URL where the first one stands still, or falls back', async () => {
+    let tip = 60;
+    const heard = await heardOf(
+      [() => 20, () => tip++],
+      (heights) => heights.filter((h) => h > 60).length > 30,
+    );
+    // The one that stands is asked now and then whether it has gone on.
+    const stale = heard.slice(heard.indexOf(60)).filter((height) => height === 20);
+    assert.ok(stale.length < 10, `${stale.length} of ${heard.length}`);
+  });
+
+  it('is the lower one where all say so, since a chain may be rolled back', async () => {
+    let asked = 0;
+    const tip = (): number => (asked++ < 10 ? 60 : 40);
+    await heardOf([tip, tip], (heights) => heights.filter((height) => height === 40).length > 20);
+  });
+});
+
 describe('announcements of blocks by the node', () => {
   it('are headers of this chain, count once the RPC confirms them, and a message of megabytes is not read', () =>
     watching(

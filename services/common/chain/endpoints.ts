@@ -183,11 +183,14 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
     return awake ?? endpoints.reduce((a, b) => (a.restsUntil <= b.restsUntil ? a : b));
   };
 
-  const onFailure = (endpoint: Endpoint, error: NodeError): void => {
+  const onFailure = (
+    endpoint: Endpoint,
+    error: NodeError,
+    isLasting = lasting.includes(error.reason),
+  ): void => {
     metrics.nodeErrors.inc({ api, host: endpoint.host, reason: error.reason });
     endpoint.failures += 1;
     endpoint.failedAt = performance.now();
-    const isLasting = lasting.includes(error.reason);
     const least = isLasting ? Math.max(shortestRest, timeout_ms) : shortestRest;
     const rest = Math.min(longestRest, least * 2 ** Math.min(20, endpoint.failures - 1));
     endpoint.restsUntil = Date.now() + rest * (0.5 + Math.random());
@@ -329,7 +332,7 @@ export function createEndpoints(api: Api, urls: readonly string[], options: Endp
     urls,
     ask,
     blame(error) {
-      if (endpoints.length > 0) onFailure(choose(), error);
+      if (endpoints.length > 0) onFailure(choose(), error, true);
       return error;
     },
     close: () => dispatcher.destroy(),

@@ -14,6 +14,8 @@ export interface TipOptions {
   readonly poll_ms: number;
   /** The chain that the node must be of; empty for any. */
   readonly chain_id: string;
+  /** How long the tip may stand before another URL is asked, where there is one, in milliseconds. Default: 30 s. */
+  readonly standing_ms?: number;
   /** Told every word of the node about its heights. */
   readonly onStatus: (status: NodeStatus) => void;
 }
@@ -34,6 +36,7 @@ const largestMessage = 1024 * 1024;
 export async function watchTip(options: TipOptions): Promise<void> {
   const { rpc, log, signal, poll_ms } = options;
   const announcement = createBell();
+  const judge = judgeTips(options);
   let [announced, latest, liveUntil, doubts] = [0, 0, 0, 0];
   let isStranger = false;
   const socket = subscribe(options, (height) => {
@@ -51,6 +54,7 @@ export async function watchTip(options: TipOptions): Promise<void> {
     try {
       const status = await fetchStatus(rpc, signal, options.chain_id);
       latest = status.latest_height;
+      judge(latest);
       if (announced > before && announced <= latest) liveUntil = Date.now() + silentPoll_ms;
       doubts = announced > latest ? doubts + 1 : 0;
       isStranger = false;
@@ -68,6 +72,29 @@ export async function watchTip(options: TipOptions): Promise<void> {
     else await announcement.heard(rung, signal, Date.now() < liveUntil ? silentPoll_ms : poll_ms);
   }
   socket.close();
+}
+
+/**
+ * Puts a URL off whose node stands still, or is behind what another URL has shown: it answers, but no block comes of it.
+ * Where every URL says so, that is how far the chain is.
+ */
+function judgeTips({ rpc, standing_ms = 30_000 }: TipOptions): (latest: number) => void {
+  let [highest, behind, movedAt] = [0, 0, performance.now()];
+  const blame = (why: string): void => {
+    if (rpc.urls.length > 1) rpc.blame(new NodeError('behind', why));
+  };
+  return (latest) => {
+    const now = performance.now();
+    if (latest < highest && behind < rpc.urls.length - 1) {
+      behind += 1;
+      blame(`the node is at block ${latest}, and block ${highest} is known`);
+      return;
+    }
+    behind = 0;
+    if (latest === highest && now - movedAt < standing_ms) return;
+    if (latest === highest) blame(`the node has stood at block ${latest} for ${standing_ms} ms`);
+    [highest, movedAt] = [latest, now];
+  };
 }
 
 /** Keeps a subscription to NewBlockHeader, on the URLs in turn: NewBlock would bring all txs and events of the block as well. */
