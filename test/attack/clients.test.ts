@@ -5,6 +5,7 @@ import { get as httpGet } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { credentials, status } from '@grpc/grpc-js';
 import { Agent, request } from 'undici';
+import { ReindexServiceClient } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
 import { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
@@ -129,6 +130,30 @@ describe('the program under attack by clients', () => {
       for (const client of clients) client.close();
       await Promise.all(attack);
     }
+    assert.ok((codes.get(status.RESOURCE_EXHAUSTED) ?? 0) > 500, `refused: ${JSON.stringify([...codes])}`);
+  });
+
+  it('comparisons of views run one at a time, and those who left hold up no write', async () => {
+    const client = new ReindexServiceClient(`127.0.0.1:${txPort}`, credentials.createInsecure());
+    const codes = new Map<status, number>();
+    const compare = (leaveAfter_ms: number): Promise<status> =>
+      new Promise((resolve) => {
+        const call = client.compareViews({});
+        const timer = setTimeout(() => call.cancel(), leaveAfter_ms);
+        call.on('data', () => {});
+        call.on('error', () => {});
+        call.on('status', ({ code }) => {
+          clearTimeout(timer);
+          codes.set(code, (codes.get(code) ?? 0) + 1);
+          resolve(code);
+        });
+      });
+    for (let round = 0; round < 20; round++)
+      await Promise.all(Array.from({ length: 100 }, () => compare(60)));
+    const from = performance.now();
+    await eventually(async () => (await compare(60_000)) === status.OK, 'a comparison to its end');
+    assert.ok(performance.now() - from < 5_000, `${Math.round(performance.now() - from)} ms`);
+    client.close();
     assert.ok((codes.get(status.RESOURCE_EXHAUSTED) ?? 0) > 500, `refused: ${JSON.stringify([...codes])}`);
   });
 

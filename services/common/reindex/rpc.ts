@@ -42,6 +42,6 @@ export function reindexService(options: ReindexRpcOptions): ServedService {
   return {
     definition: ReindexServiceService,
     implementation: implementation as UntypedServiceImplementation,
-    changing: ['reindex', 'cancelReindex'],
+    changing: ['reindex', 'cancelReindex', 'compareViews'],
   };
 }

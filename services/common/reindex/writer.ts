@@ -29,7 +29,10 @@ export interface Reindexer {
   start(): Promise<void>;
   /** How the rebuild that runs gets on, until its end. @throws RpcError */
   watch(signal: AbortSignal): AsyncIterable<Progress>;
-  /** Compares the views of the tables in use with what their facts give, between two writes. @throws RpcError */
+  /**
+   * Compares the views of the tables in use with what their facts give, between two writes; one at a time, since writes wait
+   * for each part. @throws RpcError
+   */
   compareViews(signal: AbortSignal): AsyncIterable<ComparedPart>;
   /** Gives it up. @throws RpcError */
   cancel(): Promise<void>;
@@ -49,6 +52,7 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
   const database = fence.over(options.database);
   const exclusive = createMutex();
   const tidying = new Set<Promise<void>>();
+  let isComparing = false;
   let state = options.state;
   let rebuild: Rebuild<Tables> | undefined;
   // After a failure nobody knows whether the state was written.
@@ -201,12 +205,23 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
     async *compareViews(until) {
       if (inUse.running === undefined)
         throw new RpcError(status.UNAVAILABLE, fence.notReadyReason || 'the service is starting');
-      const { store } = inUse.current();
-      const parts = store.compareViews();
-      while (!until.aborted) {
-        const part = await store.hold(() => parts.next());
-        if (part.done) return;
-        yield part.value;
+      if (isComparing)
+        throw new RpcError(
+          status.RESOURCE_EXHAUSTED,
+          `the views of the ${service.name} service are being compared already`,
+        );
+      isComparing = true;
+      try {
+        const { store } = inUse.current();
+        const ended = AbortSignal.any([until, signal]);
+        const parts = store.compareViews({ isWanted: () => !ended.aborted });
+        while (!ended.aborted) {
+          const part = await store.hold(() => parts.next());
+          if (part.done) return;
+          yield part.value;
+        }
+      } finally {
+        isComparing = false;
       }
     },
 

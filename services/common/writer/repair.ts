@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { atMost, chunks } from '../chunk.js';
+import type { Call } from '../clickhouse/database.js';
 import { type Conditions, countRows, removeFromAll } from '../clickhouse/remove.js';
 import type { TableNames } from '../clickhouse/tables.js';
 import type { Cursor } from '../consume.js';
@@ -63,7 +64,7 @@ export interface WriterHead<Position extends Cursor, Name extends string> {
    *
    * @throws RpcError UNAVAILABLE while the views are being made or repaired.
    */
-  compareViews(): AsyncGenerator<ComparedPart, void, undefined>;
+  compareViews(call?: Call): AsyncGenerator<ComparedPart, void, undefined>;
   /**
    * The one repair, for a crash and for a rollback. Each step may run twice, late, or be cut off: the head is lowered first,
    * the views are made what they are there, and the facts above go last.
@@ -146,7 +147,7 @@ export function createWriterHead<Position extends Cursor, Name extends string>(
         }
       }
     },
-    async *compareViews() {
+    async *compareViews(call) {
       const environment = {
         of: tables.of,
         name: head.name,
@@ -159,7 +160,7 @@ export function createWriterHead<Position extends Cursor, Name extends string>(
           return head.toColumns(row.position);
         },
       };
-      yield* compareViews(database, environment, views);
+      yield* compareViews(database, environment, views, call);
     },
     async repair(to, onLowered) {
       const { position, rollbacks, ...before } = found();

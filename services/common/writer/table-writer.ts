@@ -1,5 +1,6 @@
 import { atMost, chunks } from '../chunk.js';
 import { claimChain } from '../claim.js';
+import type { Call } from '../clickhouse/database.js';
 import type { Target } from '../clickhouse/migrate.js';
 import type { Cursor } from '../consume.js';
 import type { FaultPoint } from '../fault.js';
@@ -59,7 +60,7 @@ export interface TableStore<Position extends Cursor> {
   /** Runs something while nothing is written. */
   hold<T>(work: () => Promise<T>): Promise<T>;
   /** See `WriterHead`. */
-  compareViews(): AsyncGenerator<ComparedPart, void, undefined>;
+  compareViews(call?: Call): AsyncGenerator<ComparedPart, void, undefined>;
   /** The blocks between two heights, inclusive, ascending. */
   hashes(from: number, to: number): Promise<Cursor[]>;
   /** How far the tables are, as this process last left them. */

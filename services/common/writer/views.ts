@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Database } from '../clickhouse/database.js';
+import type { Call, Database } from '../clickhouse/database.js';
 import { beyondSql, newestRowsSql } from '../page/view.js';
 import { packageRoot } from '../paths.js';
 import type { FencedDatabase } from './fence.js';
@@ -60,8 +60,8 @@ export function readDefinition(service: string, view: string): string {
   return text.replaceAll(/^\s*--.*$/gm, '').trim();
 }
 
-/** Facts that one statement reads, unless the facts of one key are more. */
-const factsAtOnce = 200_000;
+/** Facts that one statement reads, unless the facts of one key are more; and where the writer waits for it. */
+const [factsAtOnce, comparedAtOnce] = [200_000, 50_000];
 
 /** A part of the facts: a condition, and its parameters. */
 export interface Part {
@@ -189,12 +189,13 @@ export async function* compareViews<Name extends string>(
   database: Database,
   environment: ViewEnvironment<Name>,
   sets: readonly ViewSet<Name>[],
+  call: Call = {},
 ): AsyncGenerator<ComparedPart, void, undefined> {
   const { of, name } = environment;
   for (const { facts, views } of sets)
     for (const { table, key, values, definition, ...view } of views) {
       const columns = [...key, ...values];
-      const parts = partsOf(database, environment, facts, view.facts, '1');
+      const parts = partsOf(database, { atOnce: comparedAtOnce, ...environment }, facts, view.facts, '1');
       for await (const { where, params } of parts) {
         const isDefined = `SELECT ${columns.join(', ')}, 1 AS side FROM (${fillIn(environment, definition, where)})`;
         const isThere = `SELECT ${columns.join(', ')}, -1 AS side FROM (${newestRowsSql(of(table), columns, key, where, 'f')})`;
@@ -206,7 +207,8 @@ export async function* compareViews<Name extends string>(
            ORDER BY line
            LIMIT {most:UInt64}`,
           { ...environment.position, ...params, most: mostNamed },
-          { name: `${name}.compare_view`, priority: 'background' },
+          // The writer waits for it.
+          { name: `${name}.compare_view`, priority: 'write', ...call },
         );
         yield {
           table,
