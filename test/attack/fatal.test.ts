@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../services/common/paths.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { eventually } from '../support/block.js';
+import { temporaryFolder } from '../support/folder.js';
 import { outputOf } from '../support/output.js';
 
 const preload = fileURLToPath(new URL('../support/attack/fatal.js', import.meta.url));
@@ -17,11 +18,9 @@ const preload = fileURLToPath(new URL('../support/attack/fatal.js', import.meta.
 const bound_ms = 10_000;
 
 describe('a fatal error ends a process with the embedded engine within ten seconds, with a code that is not 0', () => {
-  const folders: string[] = [];
   const running = new Set<ChildProcess>();
   after(() => {
     for (const child of running) child.kill('SIGKILL');
-    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
   interface Started {
@@ -40,8 +39,7 @@ describe('a fatal error ends a process with the embedded engine within ten secon
     fatal: string,
     before: string[] = [],
   ): Promise<Started> {
-    const folder = mkdtempSync(join(tmpdir(), 'weft-fatal-'));
-    folders.push(folder);
+    const folder = temporaryFolder('fatal', tmpdir());
     const port = await freePort();
     const [command = '', ...rest] = [
       ...before,
@@ -127,8 +125,7 @@ describe('a fatal error ends a process with the embedded engine within ten secon
     }
 
   it('an exit after a failure does not wait for a statement that takes hours', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'weft-fatal-'));
-    folders.push(folder);
+    const folder = temporaryFolder('fatal', tmpdir());
     const embedded = new URL('../../services/common/clickhouse/embedded.js', import.meta.url);
     const program = `
       const { openEmbedded } = await import('${embedded}');

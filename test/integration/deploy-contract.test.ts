@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Wallet } from 'ethers';
@@ -11,6 +10,7 @@ import { runDeployContract } from '../../tools/deploy-contract/cli.js';
 import { type Anvil, anvilMnemonic } from '../../tools/dev/anvil.js';
 import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
 import { anvilOrSkip } from '../support/anvil.js';
+import { temporaryFolder } from '../support/folder.js';
 import { serveRest } from '../support/http-server.js';
 import { outputOf } from '../support/output.js';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
@@ -71,12 +71,9 @@ describe('weft deploy-contract', () => {
   });
   beforeEach(async () => {
     proxy = await startRpcProxy(anvil.url);
-    folder = mkdtempSync(join(tmpdir(), 'weft-deploy-'));
+    folder = temporaryFolder('deploy');
   });
-  afterEach(async () => {
-    await proxy.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => proxy.stop());
 
   const run = async (env: Record<string, string>, ...args: string[]): Promise<Run> => {
     const own = { JSON_RPC_URL: anvil.url, PRIVATE_KEY: key, INIT_STAGE: '5', ...env };
@@ -305,7 +302,7 @@ describe('weft deploy-contract', () => {
 describe('weft deploy-contract where gas costs something', () => {
   it('says how much is missing, and deploys once it is there', async function () {
     const anvil = await anvilOrSkip(this, { is_gas_free: false });
-    const folder = mkdtempSync(join(tmpdir(), 'weft-deploy-'));
+    const folder = temporaryFolder('deploy');
     const poor = Wallet.createRandom();
     const env = { JSON_RPC_URL: anvil.url, PRIVATE_KEY: poor.privateKey, INIT_STAGE: '5' };
     const { error, said } = await deploy(env, '--out', folder);
@@ -315,6 +312,5 @@ describe('weft deploy-contract where gas costs something', () => {
     await anvil.call('anvil_setBalance', poor.address, `0x${(BigInt(missing) * 2n).toString(16)}`);
     assert.match((await deploy(env, '--out', folder)).out, /^0x/);
     await anvil.stop();
-    rmSync(folder, { recursive: true });
   });
 });

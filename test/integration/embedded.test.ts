@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { QueryTimeout, QueryTooLarge } from '../../services/common/clickhouse/database.js';
@@ -10,6 +9,7 @@ import { tsvField } from '../../services/common/clickhouse/lines.js';
 import { lostParts, watchLostParts } from '../../services/common/clickhouse/lost-parts.js';
 import { UserError } from '../../services/common/errors.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { temporaryFolder } from '../support/folder.js';
 
 const run = promisify(execFile);
 const module_url = new URL('../../services/common/clickhouse/embedded.js', import.meta.url).href;
@@ -132,31 +132,27 @@ describe('the embedded engine', () => {
   });
 
   it('says in one sentence that another process has its folder open', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'weft-locked-'));
-    try {
-      const open = `const { openEmbedded } = await import(${JSON.stringify(module_url)});`;
-      const script = `${open}
-        const database = await openEmbedded(process.argv[1]);
-        const { execFile } = await import('node:child_process');
-        execFile(process.execPath, ['--input-type=module', '-e', ${JSON.stringify(`${open} await openEmbedded(process.argv[1]).catch((error) => console.log(error.name, error.message));`)}, process.argv[1]], async (_, out, said) => {
-          console.log(out);
-          console.error(said);
-          await database.close();
-        });`;
-      const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', script, folder]);
-      assert.match(
-        stdout,
-        /^UserError .*another process has it open: give this one a DATA_DIR of its own, or set CLICKHOUSE_URL$/m,
-      );
-      // Where the locks of processes can be read, the engine does not get to say it in its own words.
-      if (existsSync('/proc/locks')) assert.doesNotMatch(stderr, /Code: 76/);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    const folder = temporaryFolder('locked');
+    const open = `const { openEmbedded } = await import(${JSON.stringify(module_url)});`;
+    const script = `${open}
+      const database = await openEmbedded(process.argv[1]);
+      const { execFile } = await import('node:child_process');
+      execFile(process.execPath, ['--input-type=module', '-e', ${JSON.stringify(`${open} await openEmbedded(process.argv[1]).catch((error) => console.log(error.name, error.message));`)}, process.argv[1]], async (_, out, said) => {
+        console.log(out);
+        console.error(said);
+        await database.close();
+      });`;
+    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', script, folder]);
+    assert.match(
+      stdout,
+      /^UserError .*another process has it open: give this one a DATA_DIR of its own, or set CLICKHOUSE_URL$/m,
+    );
+    // Where the locks of processes can be read, the engine does not get to say it in its own words.
+    if (existsSync('/proc/locks')) assert.doesNotMatch(stderr, /Code: 76/);
   });
 
   it('says that a folder cannot be made', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'weft-file-')), 'file');
+    const file = join(temporaryFolder('file'), 'file');
     writeFileSync(file, '');
     await assert.rejects(openEmbedded(join(file, 'data')), UserError);
   });

@@ -1,14 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { derivedChainId } from '../../services/scoring-operator/contract/chain-id.js';
 import { runDeployContract } from '../../tools/deploy-contract/cli.js';
@@ -17,6 +8,7 @@ import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
 import { runOnboard } from '../../tools/onboard/cli.js';
 import type { Step } from '../../tools/onboard/steps/step.js';
 import { anvilOrSkip } from '../support/anvil.js';
+import { temporaryFolder } from '../support/folder.js';
 import { type HttpServer, serveRest } from '../support/http-server.js';
 import { addressOf, deployKind } from '../support/score-contract.js';
 import { l1InStage } from '../support/scoring/l1.js';
@@ -54,7 +46,7 @@ describe('weft onboard', () => {
     await node?.close();
   });
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'weft-onboard-'));
+    folder = temporaryFolder('onboard');
     l1.state.bridges = [];
     const version = 'v1.2.18';
     const status = {
@@ -77,7 +69,6 @@ describe('weft onboard', () => {
   });
   afterEach(() => {
     process.exitCode = 0;
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** The command-line tool of the rollup, as far as its version. */

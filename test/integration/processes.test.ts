@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadSettings } from '../../services/common/config.js';
@@ -18,6 +16,7 @@ import { transportSettings } from '../../services/common/settings.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
+import { temporaryFolder } from '../support/folder.js';
 import { outputOf } from '../support/output.js';
 
 const certificate = (name: string): string => join(packageRoot, 'test/support/tls', name);
@@ -62,7 +61,7 @@ describe('services in processes of their own, with certificates', function () {
           OPS_PORT: '0',
           HOST: '127.0.0.1',
           DRAIN_MS: String(drain_ms),
-          DATA_DIR: mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'weft-process-')),
+          DATA_DIR: temporaryFolder('process'),
           ...env,
         },
         stdio: ['ignore', 'pipe', 'pipe'],

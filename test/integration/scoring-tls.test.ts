@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings } from '../../services/common/config.js';
 import { BlockServiceService } from '../../services/common/gen/indexer/block/v1/block.js';
@@ -27,6 +25,7 @@ import { makeTables } from '../../services/scoring-operator/tables.js';
 import type { Anvil } from '../../tools/dev/anvil.js';
 import { anvilOrSkip } from '../support/anvil.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { temporaryFolder } from '../support/folder.js';
 import { sampleSpec } from '../support/kubernetes/programs.js';
 import { deployKind } from '../support/score-contract.js';
 
@@ -145,7 +144,7 @@ describe('scoring where the services want certificates', () => {
     const env = {
       ...half,
       SCORING_PROGRAM_TEXT: JSON.stringify(file()),
-      DATA_DIR: mkdtempSync(join(tmpdir(), 'weft-job-')),
+      DATA_DIR: temporaryFolder('job'),
     };
     assert.equal(await runJob(['score'], env, log, new AbortController().signal), 78);
   });

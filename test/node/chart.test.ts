@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { packageRoot } from '../../services/common/paths.js';
@@ -11,6 +10,7 @@ import { eventually } from '../support/block.js';
 import { type ClickHouseServer, serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { readFacts } from '../support/facts.js';
+import { temporaryFolder } from '../support/folder.js';
 import { connectionSuite } from '../support/node/connection-suite.js';
 import { type Forwarded, forward } from '../support/node/forward.js';
 import { buildWeft, weftImage } from '../support/node/images.js';
@@ -42,7 +42,7 @@ describe('the chart on a real node', function () {
   this.timeout(600_000);
   // Each test goes on from where the one before has ended.
   this.bail(true);
-  const folder = mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'weft-chart-'));
+  const folder = temporaryFolder('chart');
   const facts = readFacts('evm');
   /** The chain stands here until the consumer of txs is killed. */
   const half = Math.floor(facts.height / 2);

@@ -1,12 +1,11 @@
-import { mkdtempSync } from 'node:fs';
 import { unlink, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { codeOf, type Database } from '../../services/common/clickhouse/database.js';
 import { quoted } from '../../services/common/clickhouse/insert.js';
 import { readBody } from '../../services/common/http-body.js';
+import { temporaryFolder } from './folder.js';
 import { type HttpServer, serveHttp } from './http-server.js';
 
 /** A ClickHouse server's HTTP interface as far as weft's client uses it. */
@@ -35,7 +34,7 @@ interface Statement {
  * Rows go from the body to a file and from there into the table: no byte of them is looked at.
  */
 export async function serveClickHouse(database: Database): Promise<ClickHouseServer> {
-  const folder = mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'weft-clickhouse-'));
+  const folder = temporaryFolder('clickhouse');
   let [files, longest] = [0, 0];
 
   const insert = async ({ sql, params, deadline }: Statement, data: Buffer): Promise<void> => {

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { openEmbedded } from '../../services/common/clickhouse/embedded.js';
+import { temporaryFolder } from './folder.js';
 
 /*
  * The embedded engine allows one folder per process, so all tests of a mocha process share
@@ -14,7 +12,7 @@ let opened: Promise<Database> | undefined;
 
 /** The engine that all tests of this process share. */
 export function testDatabase(): Promise<Database> {
-  opened ??= openEmbedded(mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'weft-test-')));
+  opened ??= openEmbedded(temporaryFolder('test'));
   return opened;
 }
 

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { blockSettings } from '../../services/block/config.js';
 import { startBlock } from '../../services/block/main.js';
@@ -21,6 +19,7 @@ import { startTx } from '../../services/tx/main.js';
 import type { ReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from './block.js';
 import { testDatabase, uniquePrefix } from './database.js';
+import { temporaryFolder } from './folder.js';
 
 /** The services that scores are worked out from, over one replay node and real gRPC. */
 export interface FactServices {
@@ -36,7 +35,7 @@ export async function startFactServices(
   vm = 'evm',
   more: Readonly<Record<string, string>> = {},
 ): Promise<FactServices> {
-  const sockets = mkdtempSync(join(tmpdir(), 'weft-facts-'));
+  const sockets = temporaryFolder('facts');
   const local = (name: string): string => `unix:${join(sockets, name)}`;
   const env = {
     ...nodeEnvironment(node, vm),
@@ -81,7 +80,6 @@ export async function startFactServices(
     async stop() {
       for (const client of Object.values(clients)) client.close();
       for (const service of running.reverse()) await service.stop();
-      rmSync(sockets, { recursive: true, force: true });
     },
   };
 }

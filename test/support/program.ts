@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
@@ -10,6 +9,7 @@ import { connectRpc } from '../../services/common/rpc/client.js';
 import { freePort } from '../../tools/bench/processes.js';
 import type { ReplayNode } from '../../tools/replay/node.js';
 import { eventually } from './block.js';
+import { temporaryFolder } from './folder.js';
 
 /** `weft start` as a process of its own, on a folder that outlives it. */
 export interface Program {
@@ -25,7 +25,7 @@ export interface Program {
   heights(): Promise<{ height: number; internal_tx_height: number }>;
   /** Kills it with SIGKILL and starts it again on the same folder. */
   killAndRestart(): Promise<void>;
-  /** Ends it with SIGTERM and removes the folder. @returns the exit code. */
+  /** Ends it with SIGTERM. @returns the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -34,7 +34,7 @@ export async function startProgram(
   node: ReplayNode,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Program> {
-  const folder = mkdtempSync(join(tmpdir(), 'weft-program-'));
+  const folder = temporaryFolder('program', tmpdir());
   const [port, opsPort, richlistPort] = [await freePort(), await freePort(), await freePort()];
   const url = `http://127.0.0.1:${port}`;
   const start = (): ChildProcess =>
@@ -88,7 +88,6 @@ export async function startProgram(
         await ended;
       }
       richlist.close();
-      rmSync(folder, { recursive: true, force: true });
       return child.exitCode;
     },
   };

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { blockSettings } from '../../services/block/config.js';
 import { type BlockProcess, startBlock } from '../../services/block/main.js';
@@ -24,6 +22,7 @@ import { startTx } from '../../services/tx/main.js';
 import type { ReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from './block.js';
 import { testDatabase, uniquePrefix } from './database.js';
+import { temporaryFolder } from './folder.js';
 
 /** Every service over one replay node, as in the one-process program. */
 export interface Stack {
@@ -59,7 +58,7 @@ export interface StackOptions {
 
 /** Starts every service on tables of its own. */
 export async function startStack(node: ReplayNode, options: StackOptions = {}): Promise<Stack> {
-  const sockets = mkdtempSync(join(tmpdir(), 'weft-sockets-'));
+  const sockets = temporaryFolder('sockets');
   const local = (name: string): string => `unix:${join(sockets, name)}`;
   const env = {
     ...nodeEnvironment(node, options.vm ?? 'evm'),
@@ -130,7 +129,6 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
       await richlist.stop();
       await tx.stop();
       await block.stop();
-      rmSync(sockets, { recursive: true, force: true });
     },
   };
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { anvilOrSkip } from '../support/anvil.js';
+import { temporaryFolder } from '../support/folder.js';
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
 import { clientOf, deployKind, plainContract, scoresOf } from '../support/score-contract.js';
 import { startBefore } from '../support/suite.js';
@@ -21,12 +21,9 @@ describe('a sender that is killed', () => {
 
   beforeEach(async () => {
     proxy = await startRpcProxy(anvil.url);
-    folder = mkdtempSync(join(tmpdir(), 'weft-kill-'));
+    folder = temporaryFolder('kill');
   });
-  afterEach(async () => {
-    await proxy.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => proxy.stop());
 
   /** Runs the program to its end; its exit code, or the signal that ended it. */
   const run = (address: string, onStart: (kill: () => void) => void = () => {}): Promise<number | string> => {

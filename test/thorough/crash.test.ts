@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
@@ -11,6 +10,7 @@ import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from '../support/block.js';
 import { readFacts } from '../support/facts.js';
+import { temporaryFolder } from '../support/folder.js';
 import { readNftTruth } from '../support/nft-facts.js';
 
 const childPath = fileURLToPath(new URL('../support/indexer-child.js', import.meta.url));
@@ -74,17 +74,14 @@ async function contentOf(url: string, accounts: readonly string[]): Promise<Reco
 const rare = /^nft |^richlist write (denoms|tokens|checks)$/;
 
 describe('a process that is killed with SIGKILL', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'weft-crash-'));
+  const folder = temporaryFolder('crash');
   const facts = readFacts('evm');
   const accounts = (facts.accounts as { bech32: string }[]).map(({ bech32 }) => bech32);
   let node: ReplayNode;
   before(async () => {
     node = await startReplayNode({ recording: 'evm', tip: 20 });
   });
-  after(async () => {
-    await node.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  after(() => node.close());
 
   /** Starts an indexer on a folder; it may be killed at a point. */
   async function start(data: string, crashAt = '', log = ''): Promise<Run> {

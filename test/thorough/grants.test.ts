@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import { packageRoot } from '../../services/common/paths.js';
@@ -13,6 +11,7 @@ import { eventually } from '../support/block.js';
 import { documentedGrants } from '../support/documented-grants.js';
 import { type EngineAccount, engineAccount } from '../support/engine-account.js';
 import { readFacts } from '../support/facts.js';
+import { temporaryFolder } from '../support/folder.js';
 import { outputOf } from '../support/output.js';
 import { connectReindex } from '../support/reindex.js';
 
@@ -45,11 +44,7 @@ describe('services whose accounts of ClickHouse have the privileges that are doc
 
   before(async () => {
     node = await startReplayNode({ recording: 'evm' });
-    for (const service of services)
-      accounts.set(
-        service,
-        engineAccount(mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), `weft-${service}-`))),
-      );
+    for (const service of services) accounts.set(service, engineAccount(temporaryFolder(service)));
   });
   after(async () => {
     for (const { child } of running.values()) child.kill('SIGKILL');

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../services/common/paths.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from '../support/block.js';
+import { temporaryFolder } from '../support/folder.js';
 
 const childPath = fileURLToPath(new URL('../support/indexer-child.js', import.meta.url));
 
 describe('a process that is killed with SIGKILL while it rebuilds', function () {
   this.timeout(600_000);
-  const folder = mkdtempSync(join(tmpdir(), 'weft-reindex-crash-'));
+  const folder = temporaryFolder('reindex-crash');
   const children: ChildProcess[] = [];
   let node: ReplayNode;
   before(async () => {
@@ -22,7 +22,6 @@ describe('a process that is killed with SIGKILL while it rebuilds', function () 
   after(async () => {
     for (const child of children) child.kill('SIGKILL');
     await node.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** An answer to an order, by its number. */

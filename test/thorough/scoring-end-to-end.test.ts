@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
@@ -19,6 +18,7 @@ import { serveClickHouse } from '../support/clickhouse-server.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { documentedGrants } from '../support/documented-grants.js';
 import { engineAccount } from '../support/engine-account.js';
+import { temporaryFolder } from '../support/folder.js';
 import { isWhole } from '../support/sample.js';
 import { clientOf, deployKind, type Kind, plainContract } from '../support/score-contract.js';
 import { l1InStage } from '../support/scoring/l1.js';
@@ -37,7 +37,7 @@ rules:
 `;
 
 describe('weft score as a process of its own', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'weft-score-'));
+  const folder = temporaryFolder('score');
   let node: ReplayNode;
   let indexers: Indexers;
   let anvil: Anvil;
@@ -65,7 +65,6 @@ describe('weft score as a process of its own', () => {
     await indexers?.stop();
     await node?.close();
     await anvil?.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** Starts a command that does not outlive its test. */

@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { packageRoot } from '../../services/common/paths.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from '../support/block.js';
+import { temporaryFolder } from '../support/folder.js';
 import { outputOf } from '../support/output.js';
 
 /** Far more than is indexed before the signal: each answer of the node takes a while. */
 const tip = 100_000;
 
 describe('weft start, stopped with SIGTERM while it catches up', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'weft-sigterm-'));
+  const folder = temporaryFolder('sigterm');
   let node: ReplayNode;
   let child: ChildProcess | undefined;
   before(async () => {
@@ -22,7 +20,6 @@ describe('weft start, stopped with SIGTERM while it catches up', () => {
   after(async () => {
     child?.kill('SIGKILL');
     await node.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   interface Program {

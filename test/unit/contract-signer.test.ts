@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { HDNodeWallet } from 'ethers';
@@ -13,6 +12,7 @@ import {
   createSigner,
   signerOfKey,
 } from '../../services/scoring-operator/contract/signer.js';
+import { temporaryFolder } from '../support/folder.js';
 import { serveHttp } from '../support/http-server.js';
 
 const key = '8f2a559490cc2a7ab61c32ed3d4f4b8a8a2f6d8d0ea9f4d9b3f3c0b2a9e1d7c5';
@@ -24,21 +24,16 @@ const load = (env: Record<string, string>) => loadSettings(signerSettings, env);
 /** Everything that printing a value in any usual way shows. */
 function everyPrint(value: unknown): string {
   const lines: string[] = [];
-  const file = mkdtempSync(join(tmpdir(), 'weft-log-'));
+  const file = temporaryFolder('log');
   const log = createLog('trace', join(file, 'log'));
   log.info({ value, err: value }, String(value));
   lines.push(inspect(value, { depth: 20, showHidden: true }), String(value), JSON.stringify(value) ?? '');
   if (value instanceof Error) lines.push(value.stack ?? '', inspect(value.cause, { depth: 20 }));
-  rmSync(file, { recursive: true });
   return lines.join('\n');
 }
 
 describe('signers', () => {
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'weft-signer-'));
-  });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder('signer');
 
   it('are made of a private key, with or without 0x, or of a file that holds it', async () => {
     const path = join(folder, 'key');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../services/common/paths.js';
+import { temporaryFolder } from '../support/folder.js';
 
 const run = (script: string, args: readonly string[], epoch = '1700000000'): string =>
   execFileSync(process.execPath, [join(packageRoot, script), ...args], {
@@ -21,7 +21,7 @@ describe('the image', () => {
   let files: string[];
 
   before(() => {
-    work = mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'weft-image-'));
+    work = temporaryFolder('image');
     first = join(work, 'first');
     assemble(first);
     files = readdirSync(first, { recursive: true, encoding: 'utf8' });

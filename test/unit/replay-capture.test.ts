@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { capture } from '../../tools/capture/capture.js';
 import { runCapture } from '../../tools/capture/cli.js';
@@ -10,6 +8,7 @@ import { runReplay } from '../../tools/replay/cli.js';
 import { startReplayNode } from '../../tools/replay/node.js';
 import { loadRecording } from '../../tools/replay/recording.js';
 import type { Exchange } from '../../tools/replay/types.js';
+import { temporaryFolder } from '../support/folder.js';
 
 describe('weft capture', () => {
   for (const [name, from, to] of [
@@ -20,7 +19,7 @@ describe('weft capture', () => {
     it(`records ${name} from a node so that a replay of the copy is the same chain`, async () => {
       const original = loadRecording(name);
       const node = await startReplayNode({ recording: original });
-      const folder = mkdtempSync(join(tmpdir(), 'capture-'));
+      const folder = temporaryFolder('capture');
       const out = join(folder, 'copy.jsonl.gz');
       try {
         // a node that fails now and then must not leave a hole or a cut body in the recording
@@ -49,7 +48,6 @@ describe('weft capture', () => {
         );
       } finally {
         await node.close();
-        rmSync(folder, { recursive: true });
       }
     });
   }

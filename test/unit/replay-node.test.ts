@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ReplayNode, type ReplayOptions, startReplayNode } from '../../tools/replay/node.js';
 import { indexExchanges, loadRecording, rawTxs, txHash } from '../../tools/replay/recording.js';
+import { temporaryFolder } from '../support/folder.js';
 import { call, getFrom, type NodeAnswer, postTo } from '../support/node-client.js';
 
 const evm = loadRecording('evm');
@@ -139,49 +139,41 @@ describe('replay node: after the end of the recording', () => {
     }));
 
   it('goes on when the disk of its state is full, and writes the state once there is room', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'replay-'));
+    const folder = temporaryFolder('replay');
     const state_path = join(folder, 'state.json');
     const remembered = (): number => JSON.parse(readFileSync(state_path, 'utf8')).tip;
-    try {
-      await withNode({ tip: 5, state_path }, async (node) => {
-        symlinkSync('/dev/full', `${state_path}.new`); // what is written there finds no room
-        assert.equal(node.advance(), 6);
-        assert.equal(remembered(), 5);
-        assert.equal(node.advance(), 7);
-        assert.equal(remembered(), 7);
-      });
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    await withNode({ tip: 5, state_path }, async (node) => {
+      symlinkSync('/dev/full', `${state_path}.new`); // what is written there finds no room
+      assert.equal(node.advance(), 6);
+      assert.equal(remembered(), 5);
+      assert.equal(node.advance(), 7);
+      assert.equal(remembered(), 7);
+    });
   });
 
   it('is the same chain in every process, and remembers its height', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'replay-'));
+    const folder = temporaryFolder('replay');
     const state_path = join(folder, 'deep', 'state.json');
     const top = evm.last + 9;
     const heights = Array.from({ length: 10 }, (_, index) => evm.last + index);
     const blocks = (node: ReplayNode) => Promise.all(heights.map((height) => block(node, height)));
     let seen: unknown[] = [];
-    try {
-      await withNode({ tip: 5, state_path }, async (node) => {
-        node.setTip(top);
-        node.fork(evm.last + 4);
-        seen = await blocks(node);
-      });
-      await withNode({ tip: 5, state_path, at_least: 20, interval_ms: 60_000 }, async (node) => {
-        assert.equal(node.tip(), top);
-        assert.deepEqual(await blocks(node), seen);
-      });
-      await withNode({ tip: 5, at_least: top + 3 }, async (node) => assert.equal(node.tip(), top + 3));
-      await assert.rejects(
-        startReplayNode({ recording: move, state_path }),
-        /minievm-rec-1, not minimove-lab-1/,
-      );
-      writeFileSync(state_path, '{"chain_id":');
-      await assert.rejects(startReplayNode({ recording: evm, state_path }), SyntaxError);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    await withNode({ tip: 5, state_path }, async (node) => {
+      node.setTip(top);
+      node.fork(evm.last + 4);
+      seen = await blocks(node);
+    });
+    await withNode({ tip: 5, state_path, at_least: 20, interval_ms: 60_000 }, async (node) => {
+      assert.equal(node.tip(), top);
+      assert.deepEqual(await blocks(node), seen);
+    });
+    await withNode({ tip: 5, at_least: top + 3 }, async (node) => assert.equal(node.tip(), top + 3));
+    await assert.rejects(
+      startReplayNode({ recording: move, state_path }),
+      /minievm-rec-1, not minimove-lab-1/,
+    );
+    writeFileSync(state_path, '{"chain_id":');
+    await assert.rejects(startReplayNode({ recording: evm, state_path }), SyntaxError);
   });
 });
 

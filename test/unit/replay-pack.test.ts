@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateChain } from '../../tools/replay/generate.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
@@ -8,6 +7,7 @@ import { openPack, readMeta } from '../../tools/replay/pack/read.js';
 import { preparePack } from '../../tools/replay/pack/write.js';
 import { loadRecording } from '../../tools/replay/recording.js';
 import type { ChainSource } from '../../tools/replay/types.js';
+import { temporaryFolder } from '../support/folder.js';
 
 interface Asking {
   path: string;
@@ -24,7 +24,7 @@ interface Pair {
 }
 
 async function withPair(source: ChainSource, body: (pair: Pair) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'weft-pack-'));
+  const folder = temporaryFolder('pack');
   const pack_path = join(folder, 'deep', 'chain.pack');
   let made = 0;
   const counting: ChainSource = {
@@ -49,7 +49,6 @@ async function withPair(source: ChainSource, body: (pair: Pair) => Promise<void>
     await body({ ready, slow, blocksMade });
   } finally {
     for (const node of nodes) await node.close();
-    rmSync(folder, { recursive: true });
   }
 }
 
@@ -263,13 +262,10 @@ describe('replay node: answers out of a pack', () => {
 });
 
 describe('replay node: the file of a pack', () => {
-  let folder: string;
   let path: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'weft-pack-'));
-    path = join(folder, 'chain.pack');
+    path = join(temporaryFolder('pack'), 'chain.pack');
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it('is made once, and again for another chain', async () => {
     const options = { blocks: 30, txs_per_block: 2, accounts: 10 };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { packageRoot } from '../../services/common/paths.js';
 import { configReference } from '../../tools/config/reference.js';
+import { temporaryFolder } from '../support/folder.js';
 
 const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
 
@@ -24,19 +24,15 @@ describe('the package', () => {
 describe('what is generated and committed', () => {
   it('is what the protos generate now', function () {
     this.timeout(60_000);
-    const folder = mkdtempSync(join(tmpdir(), 'weft-gen-'));
-    try {
-      execFileSync(process.execPath, ['tools/generate.mjs', folder], { cwd: packageRoot, stdio: 'pipe' });
-      const committed = join(packageRoot, 'services/common/gen');
-      assert.deepEqual(filesBelow(folder), filesBelow(committed));
-      for (const file of filesBelow(folder)) {
-        assert.ok(
-          readFileSync(join(folder, file)).equals(readFileSync(join(committed, file))),
-          `${file} is stale: npm run gen`,
-        );
-      }
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
+    const folder = temporaryFolder('gen');
+    execFileSync(process.execPath, ['tools/generate.mjs', folder], { cwd: packageRoot, stdio: 'pipe' });
+    const committed = join(packageRoot, 'services/common/gen');
+    assert.deepEqual(filesBelow(folder), filesBelow(committed));
+    for (const file of filesBelow(folder)) {
+      assert.ok(
+        readFileSync(join(folder, file)).equals(readFileSync(join(committed, file))),
+        `${file} is stale: npm run gen`,
+      );
     }
   });
 

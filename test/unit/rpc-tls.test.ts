@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSettings } from '../../services/common/config.js';
 import { createLog } from '../../services/common/log.js';
@@ -16,6 +15,7 @@ import {
   type Transport,
 } from '../../services/common/rpc/transport.js';
 import { transportSettings } from '../../services/common/settings.js';
+import { temporaryFolder } from '../support/folder.js';
 import { until } from '../support/gateway-client.js';
 
 const published = join(packageRoot, 'test/support/tls');
@@ -23,7 +23,7 @@ const now = () => Date.now() + 5_000;
 
 /** A folder as a mounted Secret is one. */
 class Secret {
-  readonly folder = mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'weft-tls-'));
+  readonly folder = temporaryFolder('tls');
   readonly #opened: Transport[] = [];
 
   constructor(ca: string, certificate: string) {

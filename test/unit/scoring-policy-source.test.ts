@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import dns from 'node:dns';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCsv } from '../../services/scoring-operator/policy/csv.js';
 import { ScoringError } from '../../services/scoring-operator/policy/errors.js';
 import { isMetadataHost, lookupElsewhere } from '../../services/scoring-operator/policy/metadata-hosts.js';
 import type { SourceRule } from '../../services/scoring-operator/policy/policy.js';
 import { readSource, SourceUnavailable, sourceDoubt } from '../../services/scoring-operator/policy/source.js';
+import { temporaryFolder } from '../support/folder.js';
 import { type HttpServer, serveHttp } from '../support/http-server.js';
 import { policyWith } from '../support/scoring-model.js';
 
@@ -98,21 +98,17 @@ describe('a source', () => {
   const text = `${bech},5\n`;
   const sha256 = createHash('sha256').update(text).digest('hex');
   const signal = new AbortController().signal;
-  let folder: string;
+  const folder = temporaryFolder('source');
   let answer: RequestListener;
   let server: HttpServer;
   let url: string;
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'weft-source-'));
     writeFileSync(join(folder, 'scores.csv'), text);
     writeFileSync(join(folder, 'latin.csv'), Buffer.from([0x80, 0xff]));
     server = await serveHttp((request, response) => answer(request, response));
     url = `${server.url}/scores.csv`;
   });
-  after(() => {
-    rmSync(folder, { recursive: true, force: true });
-    return server.close();
-  });
+  after(() => server.close());
 
   const rule = (fields: object): SourceRule =>
     policyWith([{ kind: 'source', name: 'r', ...fields }], {}, folder).rules[0] as SourceRule;

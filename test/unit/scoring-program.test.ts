@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../services/common/paths.js';
 import { parsePolicy, policyOf } from '../../services/scoring-operator/policy/parse.js';
 import { loadProgram, parseProgram, rereadRules } from '../../services/scoring-operator/program/program.js';
+import { temporaryFolder } from '../support/folder.js';
 
 const least = {
   l1: { urls: ['http://l1/'], module: '0x1' },
@@ -74,7 +74,7 @@ describe('a program', () => {
     );
   });
   it('lets a stage be approved while it runs, and keeps its rules when the file is broken', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'weft-program-'));
+    const folder = temporaryFolder('program');
     const path = join(folder, 'p.yaml');
     const mistakes: string[] = [];
     const rules = rereadRules(path, parse(least).rules, (message) => mistakes.push(message));

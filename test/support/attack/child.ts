@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../../services/common/paths.js';
+import { temporaryFolder } from '../folder.js';
 import { peakMemory_mb } from './memory.js';
 
 /** A built program under attack, as a process whose memory is measured. */
@@ -17,7 +17,7 @@ export interface Child {
   kill(signal: NodeJS.Signals): Promise<void>;
   /** Starts it again on the same folder. */
   restart(): void;
-  /** Ends it with SIGTERM and removes its folder. */
+  /** Ends it with SIGTERM. */
   stop(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface Child {
  * @param program a file to run, from the project's root, with its arguments.
  */
 export function startChild(program: readonly string[], env: Readonly<Record<string, string>>): Child {
-  const folder = mkdtempSync(join(tmpdir(), 'weft-attack-'));
+  const folder = temporaryFolder('attack', tmpdir());
   let output = '';
   const start = (): ChildProcess => {
     const [file = '', ...args] = program;
@@ -63,9 +63,6 @@ export function startChild(program: readonly string[], env: Readonly<Record<stri
     restart() {
       child = start();
     },
-    async stop() {
-      await kill('SIGTERM');
-      rmSync(folder, { recursive: true, force: true });
-    },
+    stop: () => kill('SIGTERM'),
   };
 }

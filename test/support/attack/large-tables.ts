@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from '../../../services/common/clickhouse/database.js';
 import { loadSettings } from '../../../services/common/config.js';
@@ -12,6 +10,7 @@ import { startNft } from '../../../services/nft/main.js';
 import { txSettings } from '../../../services/tx/config.js';
 import { startTx } from '../../../services/tx/main.js';
 import { uniquePrefix } from '../database.js';
+import { temporaryFolder } from '../folder.js';
 import { migrateNft } from '../nft-tables.js';
 import { migrateTx } from '../tx-tables.js';
 
@@ -146,7 +145,7 @@ export async function serveLargeTables(
   await migrateNft(database, prefix);
   await fillTxs(database, prefix, tables);
   await fillTokens(database, prefix, tables.tokens);
-  const sockets = mkdtempSync(join(tmpdir(), 'weft-sockets-'));
+  const sockets = temporaryFolder('sockets');
   const local = (name: string): string => `unix:${join(sockets, name)}`;
   const all = {
     CLICKHOUSE_DATABASE: prefix,
@@ -177,7 +176,6 @@ export async function serveLargeTables(
       await gateway.stop();
       await nft.stop();
       await tx.stop();
-      rmSync(sockets, { recursive: true, force: true });
     },
   };
 }

@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../folder.js';
 import { type Buildah, openBuildah } from './buildah.js';
 import { copyProject } from './context.js';
 import { registryOptions } from './registry.js';
@@ -29,7 +29,7 @@ export interface ProjectImages {
 export async function openProjectImages(): Promise<ProjectImages> {
   const standIn = process.env['WEFT_STAND_IN'];
   if (standIn === undefined) throw new Error('WEFT_STAND_IN is not set: run npm run test:image');
-  const folder = mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'weft-image-'));
+  const folder = temporaryFolder('image');
   const contexts = { open: join(folder, 'open'), strict: join(folder, 'strict') };
   const files = await copyProject(contexts.open, [0o775, 0o664]);
   await copyProject(contexts.strict, [0o700, 0o600]);

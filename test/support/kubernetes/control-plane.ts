@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { sleep } from '../../../services/common/lifecycle.js';
 import { freePort } from '../../../tools/bench/processes.js';
+import { temporaryFolder } from '../folder.js';
 import { installCrd } from './install.js';
 
 /** etcd, an API server and the controllers, as processes on the loopback interface. */
@@ -51,7 +51,7 @@ export async function startControlPlane({
 }: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const assets = process.env['KUBEBUILDER_ASSETS'];
   if (assets === undefined) throw new Error('KUBEBUILDER_ASSETS is not set: run npm run test:kubernetes');
-  const folder = mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'control-plane-'));
+  const folder = temporaryFolder('control-plane');
   const running = new Map<string, ChildProcess>();
   const run = (name: string, args: readonly string[]): ChildProcess => {
     const log = openSync(join(folder, `${name}.log`), 'a');

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CoreV1Api } from '@kubernetes/client-node';
 import { packageRoot } from '../../../services/common/paths.js';
+import { temporaryFolder } from '../folder.js';
 import { outputOf } from '../output.js';
 import type { TestNamespace } from './namespace.js';
 
@@ -121,7 +121,7 @@ async function run(
   const { name, labels = {} } = pod.metadata;
   const [container] = pod.spec.containers;
   if (container === undefined) throw new Error('a pod without a container');
-  const root = mkdtempSync(join(process.env['WEFT_TEST_FOLDER'] ?? tmpdir(), 'pod-'));
+  const root = temporaryFolder('pod');
   for (const { name: volume, mountPath } of container.volumeMounts) {
     mkdirSync(join(root, mountPath), { recursive: true });
     const source = pod.spec.volumes.find((one) => one.name === volume);

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings } from '../../../services/common/config.js';
 import { NftServiceClient } from '../../../services/common/gen/indexer/nft/v1/nft.js';
@@ -13,6 +11,7 @@ import { nftSettings } from '../../../services/nft/config.js';
 import { startNft } from '../../../services/nft/main.js';
 import { freePort } from '../../../tools/bench/processes.js';
 import { testDatabase, uniquePrefix } from '../database.js';
+import { temporaryFolder } from '../folder.js';
 
 /** An nft service under test. */
 export interface MadeService {
@@ -45,7 +44,7 @@ export async function serviceHere(env: Readonly<Record<string, string>>): Promis
 
 /** Starts the service as a program with a folder of its own. */
 export async function serviceProgram(env: Readonly<Record<string, string>>): Promise<MadeService> {
-  const folder = mkdtempSync(join(tmpdir(), 'weft-made-'));
+  const folder = temporaryFolder('made');
   const port = await freePort();
   const start = (): ChildProcess =>
     spawn(process.execPath, [join(packageRoot, 'dist/services/nft/main.js')], {
@@ -72,7 +71,6 @@ export async function serviceProgram(env: Readonly<Record<string, string>>): Pro
     async stop() {
       client.close();
       await end('SIGTERM');
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
