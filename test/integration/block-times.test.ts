@@ -4,35 +4,30 @@ import { toNanoseconds } from '../../services/common/time.js';
 import type { FactClients } from '../../services/scoring-operator/policy/gather/clients.js';
 import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
 import { findWindow } from '../../services/scoring-operator/policy/window.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
-import { startTestBlock, type TestBlock } from '../support/block.js';
+import { blockStarters, startTestBlock, type TestBlock } from '../support/block.js';
 import { uniquePrefix } from '../support/database.js';
 import { readFacts } from '../support/facts.js';
 import { randomFrom } from '../support/random.js';
 import { readChain } from '../support/recorded-chain.js';
+import { endsAfterEach, followBefore } from '../support/suite.js';
 
 describe('blocks by time', () => {
   const last = readFacts('evm').height;
   const times = [...readChain('evm').times].map(([height, time]) => ({ height, time: toNanoseconds(time) }));
   times.sort((a, b) => a.height - b.height);
   const prefix = uniquePrefix();
-  let node: ReplayNode;
-  let block: TestBlock;
-  before(async () => {
-    node = await startReplayNode({ recording: 'evm', tip: last });
+  const block = followBefore({ recording: 'evm', tip: last }, async (node) => {
     const first = await startTestBlock(node, { prefix });
     await first.reaches(last);
     await first.stop();
     // Started again, it has no header in memory.
-    block = await startTestBlock(node, { prefix });
-    await block.reaches(last);
+    const again = await startTestBlock(node, { prefix });
+    await again.reaches(last);
+    return again;
   });
-  after(async () => {
-    await block?.stop();
-    await node?.close();
-  });
+  const { startNode, start } = blockStarters(endsAfterEach());
 
-  const find = async (time: bigint, { client } = block) => {
+  const find = async (time: bigint, { client }: TestBlock = block) => {
     const request = { seconds: Number(time / 1_000_000_000n), nanos: Number(time % 1_000_000_000n) };
     const answer = await callRpc(client.findBlockByTime.bind(client), request);
     return [answer.block?.height, answer.previous?.height, answer.is_first_of_chain];
@@ -70,37 +65,27 @@ describe('blocks by time', () => {
   });
 
   it('of an index that begins within a stage are not taken for all of them', async () => {
-    const late = await startTestBlock(node, { env: { START_HEIGHT: '20' } });
-    try {
-      await late.reaches(last);
-      assert.deepEqual(await find(0n, late), [20, undefined, false]);
-      const policy = parsePolicy(
-        '{"version":1,"name":"p","rules":[{"kind":"source","name":"s","file":"f"}]}',
-        { from: 'p', account_prefix: 'init' },
-      );
-      const clients = { block: late.client } as unknown as FactClients;
-      const seconds = (height: number): number => Number((times[height - 1]?.time ?? 0n) / 1_000_000_000n);
-      const signal = new AbortController().signal;
-      const state = (start_time: number) =>
-        findWindow(policy, { stage: 2n, start_time, end_time: seconds(150) }, clients, signal);
-      const missing = await state(seconds(10));
-      assert.ok(missing.kind === 'missing');
-      assert.match(missing.message, /the first indexed block, 20, is of .*: what came before is not known/);
-      assert.equal((await state(seconds(20) + 1)).kind, 'complete');
-    } finally {
-      await late.stop();
-    }
+    const late = await start(block.node, { env: { START_HEIGHT: '20' } });
+    await late.reaches(last);
+    assert.deepEqual(await find(0n, late), [20, undefined, false]);
+    const policy = parsePolicy('{"version":1,"name":"p","rules":[{"kind":"source","name":"s","file":"f"}]}', {
+      from: 'p',
+      account_prefix: 'init',
+    });
+    const clients = { block: late.client } as unknown as FactClients;
+    const seconds = (height: number): number => Number((times[height - 1]?.time ?? 0n) / 1_000_000_000n);
+    const signal = new AbortController().signal;
+    const state = (start_time: number) =>
+      findWindow(policy, { stage: 2n, start_time, end_time: seconds(150) }, clients, signal);
+    const missing = await state(seconds(10));
+    assert.ok(missing.kind === 'missing');
+    assert.match(missing.message, /the first indexed block, 20, is of .*: what came before is not known/);
+    assert.equal((await state(seconds(20) + 1)).kind, 'complete');
   });
 
   it('are none while nothing is indexed', async () => {
-    const empty = await startReplayNode({ recording: 'evm', faults: { seed: 1, fail_one_in: 1 } });
-    const starting = startTestBlock(empty, { env: { CHAIN_ID: readFacts('evm').chain_id } });
-    const service = await starting;
-    try {
-      assert.deepEqual(await find(5n, service), [undefined, undefined, false]);
-    } finally {
-      await service.stop();
-      await empty.close();
-    }
+    const empty = await startNode({ recording: 'evm', faults: { seed: 1, fail_one_in: 1 } });
+    const service = await start(empty, { env: { CHAIN_ID: readFacts('evm').chain_id } });
+    assert.deepEqual(await find(5n, service), [undefined, undefined, false]);
   });
 });

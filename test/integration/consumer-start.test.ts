@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:net';
-import type { Database } from '../../services/common/clickhouse/database.js';
 import { loadSettings, type Settings } from '../../services/common/config.js';
 import type { ConsumerDependencies, TablesOptions } from '../../services/common/consumer-service.js';
 import { UserError } from '../../services/common/errors.js';
@@ -19,9 +17,12 @@ import { type TxConfig, txSettings } from '../../services/tx/config.js';
 import { rebuildableTx, type TxTables } from '../../services/tx/generation.js';
 import { startTx } from '../../services/tx/main.js';
 import { txService } from '../../services/tx/rpc.js';
+import { freePort } from '../../tools/bench/processes.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
-import { type BlockSource, startBlockSource } from '../support/tx-block-source.js';
+import { serveHttp } from '../support/http-server.js';
+import { endsAfterEach, startBefore } from '../support/suite.js';
+import { startBlockSource } from '../support/tx-block-source.js';
 
 const isTaken = (error: unknown): boolean =>
   error instanceof UserError && /another program has that port$/.test(error.message);
@@ -36,22 +37,18 @@ const starting =
     start({ ...all, addresses });
 
 describe('a service that consumes blocks, on a port that is taken', () => {
-  let taken: Server;
-  let address: string;
-  let database: Database;
-  let source: BlockSource;
-  before(async () => {
-    taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    address = `127.0.0.1:${(taken.address() as { port: number }).port}`;
-    database = await testDatabase();
-    source = await startBlockSource({ vm_type: 'wasm' });
-    source.grow(3);
-  });
-  after(async () => {
-    await source.close();
-    await new Promise((resolve) => taken.close(resolve));
-  });
+  const endLater = endsAfterEach();
+  const taken = startBefore(
+    () => serveHttp(() => {}),
+    ({ close }) => close(),
+  );
+  const source = startBefore(
+    () => startBlockSource({ vm_type: 'wasm' }),
+    ({ close }) => close(),
+  );
+  const database = startBefore(testDatabase);
+  before(() => source.grow(3));
+  const address = () => `127.0.0.1:${taken.port}`;
 
   /** What a start is given, but for its addresses. */
   const given = <S extends Settings>(settings: S) => ({
@@ -73,13 +70,10 @@ describe('a service that consumes blocks, on a port that is taken', () => {
   for (const [name, prepare] of Object.entries(starts))
     it(`${name} says so, and starts on a free one with the same database and metrics`, async () => {
       const start = prepare();
-      await assert.rejects(start([address]), isTaken);
+      await assert.rejects(start([address()]), isTaken);
       const running = await start(['127.0.0.1:0']);
-      try {
-        await eventually(async () => running.readiness().ready, 'ready');
-      } finally {
-        await running.stop();
-      }
+      endLater(() => running.stop());
+      await eventually(async () => running.readiness().ready, 'ready');
     });
 
   it('closes everything that was opened before', async () => {
@@ -106,7 +100,7 @@ describe('a service that consumes blocks, on a port that is taken', () => {
             reader,
           }),
       },
-      { ...given(txSettings), addresses: ['127.0.0.1:0', address] },
+      { ...given(txSettings), addresses: ['127.0.0.1:0', address()] },
     );
     await assert.rejects(start, isTaken);
     assert.ok(made !== undefined && opened !== undefined);
@@ -121,11 +115,8 @@ describe('a service that consumes blocks, on a port that is taken', () => {
   });
 
   it('leaves no other address open either', async () => {
-    const free = createServer();
-    await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
-    const first = `127.0.0.1:${(free.address() as { port: number }).port}`;
-    await new Promise((resolve) => free.close(resolve));
-    await assert.rejects(serveRpc([], [first, address]), isTaken);
+    const first = `127.0.0.1:${await freePort()}`;
+    await assert.rejects(serveRpc([], [first, address()]), isTaken);
     const server = await serveRpc([], [first]);
     assert.equal(server.address, first);
     await server.close(100);

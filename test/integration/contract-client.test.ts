@@ -3,7 +3,7 @@ import { NodeError } from '../../services/common/chain/endpoints.js';
 import { scoreInterface } from '../../services/scoring-operator/contract/abi.js';
 import type { ContractError } from '../../services/scoring-operator/contract/errors.js';
 import { anvilOrSkip } from '../support/anvil.js';
-import { type PassingRequest, type RpcProxy, startRpcProxy } from '../support/rpc-proxy.js';
+import { type PassingRequest, startRpcProxy } from '../support/rpc-proxy.js';
 import {
   addressOf,
   clientOf,
@@ -16,7 +16,7 @@ import {
   scoresOf,
   transact,
 } from '../support/score-contract.js';
-import { startBefore } from '../support/suite.js';
+import { startBefore, startBeforeEach } from '../support/suite.js';
 
 describe('the client of a scoring contract', () => {
   let key: string;
@@ -112,11 +112,10 @@ describe('the client of a scoring contract', () => {
   });
 
   describe('over a node with habits of its own', () => {
-    let proxy: RpcProxy;
-    beforeEach(async () => {
-      proxy = await startRpcProxy(anvil.url);
-    });
-    afterEach(() => proxy.stop());
+    const proxy = startBeforeEach(
+      () => startRpcProxy(anvil.url),
+      (proxy) => proxy.stop(),
+    );
 
     /** The calldata that asks for a page of scores; undefined of other requests. */
     const pageAsked = ({ method, params }: PassingRequest): string | undefined => {

@@ -1,4 +1,4 @@
-import type { Context } from 'mocha';
+import type { Context, HookFunction } from 'mocha';
 import { type ReplayNode, type ReplayOptions, startReplayNode } from '../../tools/replay/node.js';
 
 /**
@@ -22,23 +22,49 @@ export function endsAfterEach(): (end: () => unknown) => () => Promise<void> {
   };
 }
 
+type Start<Started> = (test: Context) => Started | Promise<Started>;
+type End<Started> = (started: Started) => unknown;
+
 /**
  * For a suite whose tests share something: it is started before the first of them, and ended after the last one.
  *
  * @param start may skip the suite by what it is given.
  * @returns what was started, which is empty before.
  */
-export function startBefore<Started extends object>(
-  start: (test: Context) => Promise<Started>,
-  end: (started: Started) => unknown = () => {},
+export const startBefore = <Started extends object>(
+  start: Start<Started>,
+  end: End<Started> = () => {},
+): Started => between(before, after, start, end);
+
+/** The same for what each test has to itself. */
+export const startBeforeEach = <Started extends object>(
+  start: Start<Started>,
+  end: End<Started> = () => {},
+): Started => between(beforeEach, afterEach, start, end);
+
+function between<Started extends object>(
+  first: HookFunction,
+  last: HookFunction,
+  start: Start<Started>,
+  end: End<Started>,
 ): Started {
   const started = {} as Started;
   let isStarted = false;
-  before(async function () {
-    Object.assign(started, await start(this));
+  first(async function () {
+    isStarted = false;
+    const present = await start(this);
+    // Each is read and set where it is, since some of them change.
+    for (const name of Object.keys(present) as (keyof Started)[])
+      Object.defineProperty(started, name, {
+        get: () => present[name],
+        set: (value) => {
+          present[name] = value;
+        },
+        ...{ configurable: true, enumerable: true },
+      });
     isStarted = true;
   });
-  after(() => (isStarted ? end(started) : undefined));
+  last(() => (isStarted ? end(started) : undefined));
   return started;
 }
 

@@ -7,11 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import { packageRoot } from '../../services/common/paths.js';
 import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { startReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from '../support/block.js';
 import { readFacts } from '../support/facts.js';
 import { temporaryFolder } from '../support/folder.js';
 import { readNftTruth } from '../support/nft-facts.js';
+import { startBefore } from '../support/suite.js';
 
 const childPath = fileURLToPath(new URL('../support/indexer-child.js', import.meta.url));
 
@@ -77,11 +78,10 @@ describe('a process that is killed with SIGKILL', () => {
   const folder = temporaryFolder('crash');
   const facts = readFacts('evm');
   const accounts = (facts.accounts as { bech32: string }[]).map(({ bech32 }) => bech32);
-  let node: ReplayNode;
-  before(async () => {
-    node = await startReplayNode({ recording: 'evm', tip: 20 });
-  });
-  after(() => node.close());
+  const node = startBefore(
+    () => startReplayNode({ recording: 'evm', tip: 20 }),
+    (node) => node.close(),
+  );
 
   /** Starts an indexer on a folder; it may be killed at a point. */
   async function start(data: string, crashAt = '', log = ''): Promise<Run> {

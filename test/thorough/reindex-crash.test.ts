@@ -5,9 +5,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../services/common/paths.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { startReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from '../support/block.js';
 import { temporaryFolder } from '../support/folder.js';
+import { startBefore } from '../support/suite.js';
 
 const childPath = fileURLToPath(new URL('../support/indexer-child.js', import.meta.url));
 
@@ -15,13 +16,12 @@ describe('a process that is killed with SIGKILL while it rebuilds', function () 
   this.timeout(600_000);
   const folder = temporaryFolder('reindex-crash');
   const children: ChildProcess[] = [];
-  let node: ReplayNode;
-  before(async () => {
-    node = await startReplayNode({ recording: 'evm', tip: 30 });
-  });
-  after(async () => {
+  const node = startBefore(
+    () => startReplayNode({ recording: 'evm', tip: 30 }),
+    ({ close }) => close(),
+  );
+  after(() => {
     for (const child of children) child.kill('SIGKILL');
-    await node.close();
   });
 
   /** An answer to an order, by its number. */

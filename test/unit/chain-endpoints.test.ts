@@ -7,13 +7,14 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { createMutex } from '../../services/common/mutex.js';
 import { serveHttp } from '../support/http-server.js';
+import { endsAfterEach } from '../support/suite.js';
 
-const closing: (() => Promise<void>)[] = [];
+const endLater = endsAfterEach();
 
 /** A node that answers as a function does. */
 async function node(answer: (response: ServerResponse) => void): Promise<string> {
   const { url, close } = await serveHttp((_, response) => answer(response));
-  closing.push(close);
+  endLater(close);
   return url;
 }
 
@@ -44,7 +45,7 @@ function endpointsOf(urls: readonly string[], timeout_ms = 400, connections = 4)
   const metrics = createMetrics();
   const options = { log: createLog('silent'), metrics, timeout_ms, connections, bound, service: 'block' };
   const endpoints = createEndpoints('rpc', urls, options);
-  closing.push(() => endpoints.close());
+  endLater(() => endpoints.close());
   return { endpoints, metrics };
 }
 
@@ -54,10 +55,6 @@ const ask = (endpoints: ReturnType<typeof endpointsOf>['endpoints'], path = '/st
 const host = (url: string | undefined): string => new URL(url ?? '').host;
 
 describe('requests to a node', () => {
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
-
   it('end at the deadline, however often a byte comes, and count against the URL', async () => {
     const url = await node(drips);
     const { endpoints, metrics } = endpointsOf([url]);
@@ -125,8 +122,8 @@ describe('requests to a node', () => {
   });
 
   it('name the host that refuses to be asked', async () => {
-    const url = await node(well);
-    await closing.pop()?.();
+    const { url, close } = await serveHttp(() => {});
+    await close();
     const { endpoints } = endpointsOf([url]);
     const asked = endpoints.ask({ path: '', body: '[]', attempts: 1 }, () => '');
     await assert.rejects(asked, {

@@ -7,6 +7,7 @@ import { openServer } from '../../services/common/clickhouse/server.js';
 import { readEpoch, writeWriter } from '../../services/common/writer/writers.js';
 import { eventually } from '../support/block.js';
 import { serveHttp } from '../support/http-server.js';
+import { endsAfterEach } from '../support/suite.js';
 
 /** What was sent with one statement. */
 interface Sent {
@@ -19,17 +20,14 @@ const settings = { DATA_DIR: '', CLICKHOUSE_USER: '', CLICKHOUSE_PASSWORD: '', C
 const options = { name: 'test' };
 
 describe('a ClickHouse server', () => {
-  const closing: (() => Promise<void>)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
+  const endLater = endsAfterEach();
   async function listen(answer: RequestListener): Promise<string> {
     const { url, close } = await serveHttp(answer);
-    closing.push(close);
+    endLater(close);
     return url;
   }
   const opened = <T extends Database>(database: T): T => {
-    closing.push(() => database.close());
+    endLater(() => database.close());
     return database;
   };
 

@@ -3,27 +3,25 @@ import { json } from 'node:stream/consumers';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { openEvm } from '../../services/scoring-operator/contract/open.js';
-import { type HttpServer, serveHttp } from '../support/http-server.js';
+import { serveHttp } from '../support/http-server.js';
+import { endsAfterEach } from '../support/suite.js';
 
 describe('the EVM chain ids that JSON-RPC URLs say', () => {
   /** By path, as providers have it that serve many chains from one host: the path holds the customer's token. */
   const ids: Readonly<Record<string, number>> = { '/token-a': 5, '/token-b': 6, '/token-c': 5 };
-  let servers: HttpServer[];
-  let hosts: string[];
+  const endLater = endsAfterEach();
 
-  before(async () => {
-    const start = () =>
-      serveHttp(async (request, response) => {
-        const { id } = (await json(request)) as { id: unknown };
-        const chain_id = ids[request.url ?? ''];
-        const answer =
-          chain_id === undefined ? { error: { code: -1, message: 'no' } } : { result: `0x${chain_id}` };
-        response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
-      });
-    servers = [await start(), await start()];
-    hosts = servers.map(({ port }) => `127.0.0.1:${port}`);
-  });
-  after(() => Promise.all(servers.map((server) => server.close())));
+  async function startHost(): Promise<string> {
+    const { port, close } = await serveHttp(async (request, response) => {
+      const { id } = (await json(request)) as { id: unknown };
+      const chain_id = ids[request.url ?? ''];
+      const answer =
+        chain_id === undefined ? { error: { code: -1, message: 'no' } } : { result: `0x${chain_id}` };
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    });
+    endLater(close);
+    return `127.0.0.1:${port}`;
+  }
 
   const said = async (...urls: string[]) => {
     const config = {
@@ -34,15 +32,12 @@ describe('the EVM chain ids that JSON-RPC URLs say', () => {
       EVM_CHAIN_ID: undefined,
     };
     const evm = await openEvm(config, { log: createLog('silent'), metrics: createMetrics() });
-    try {
-      return await evm.chainIds();
-    } finally {
-      await evm.close();
-    }
+    endLater(() => evm.close());
+    return evm.chainIds();
   };
 
   it('are of each URL, also of two that have one host', async () => {
-    const [one, two] = hosts as [string, string];
+    const [one, two] = [await startHost(), await startHost()];
     const found = await said(`http://${one}/token-a`, `http://${one}/token-b`, `http://${two}/token-c`);
     assert.deepEqual(found, [
       { from: `${one} (JSON-RPC URL 1)`, id: 5n },
@@ -53,7 +48,7 @@ describe('the EVM chain ids that JSON-RPC URLs say', () => {
   });
 
   it('leave out a URL that does not say it', async () => {
-    const [one, two] = hosts as [string, string];
+    const [one, two] = [await startHost(), await startHost()];
     assert.deepEqual(await said(`http://user:secret@${one}/token-a`, `http://${two}/nothing`), [
       { from: one, id: 5n },
     ]);

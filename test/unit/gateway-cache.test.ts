@@ -4,7 +4,8 @@ import { createCache } from '../../services/gateway/cache.js';
 import type { Head } from '../../services/gateway/heads.js';
 import { createAnswer, inCoding } from '../../services/gateway/http/answer.js';
 import type { Owner } from '../../services/gateway/route.js';
-import { startTestGateway, type TestGateway, until } from '../support/gateway-client.js';
+import { startTestGateway, until } from '../support/gateway-client.js';
+import { startBeforeEach } from '../support/suite.js';
 
 const answerOf = (text: string, settled = false) => createAnswer({ body: Buffer.from(text), settled });
 const never = new AbortController().signal;
@@ -182,11 +183,10 @@ describe('gateway: cache', () => {
 });
 
 describe('gateway: cached answers', () => {
-  let gateway: TestGateway;
-  beforeEach(async () => {
-    gateway = await startTestGateway({ CACHE_MAX_AGE_MS: '60000' });
-  });
-  afterEach(() => gateway.stop());
+  const gateway = startBeforeEach(
+    () => startTestGateway({ CACHE_MAX_AGE_MS: '60000' }),
+    (gateway) => gateway.stop(),
+  );
   const txPath = `/indexer/tx/v1/txs/${'5'.padStart(64, '0')}`;
   const calls = (method: string) => gateway.fakes.calls.filter((call) => call.method === method).length;
 

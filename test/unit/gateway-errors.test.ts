@@ -8,7 +8,8 @@ import { gatewaySettings } from '../../services/gateway/config.js';
 import { problemOf } from '../../services/gateway/errors.js';
 import { startGateway } from '../../services/gateway/main.js';
 import { startFakeServices } from '../support/fake-services.js';
-import { send, startTestGateway, type TestGateway, until } from '../support/gateway-client.js';
+import { send, startTestGateway, until } from '../support/gateway-client.js';
+import { startBeforeEach } from '../support/suite.js';
 
 const list = '/indexer/tx/v1/txs';
 
@@ -54,11 +55,10 @@ describe('gateway: errors', () => {
 });
 
 describe('gateway: failing services', () => {
-  let gateway: TestGateway;
-  beforeEach(async () => {
-    gateway = await startTestGateway({ REQUEST_TIMEOUT_MS: '1000', CACHE_MAX_AGE_MS: '0' });
-  });
-  afterEach(() => gateway.stop());
+  const gateway = startBeforeEach(
+    () => startTestGateway({ REQUEST_TIMEOUT_MS: '1000', CACHE_MAX_AGE_MS: '0' }),
+    (gateway) => gateway.stop(),
+  );
 
   it('a service that is down is a 503 that says when to come again and shows no address', async () => {
     await gateway.fakes.stop();

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { send, sendBytes, startTestGateway, type TestGateway } from '../support/gateway-client.js';
+import { startBefore } from '../support/suite.js';
 
 const list = '/indexer/tx/v1/txs';
 
 describe('gateway: HTTP', () => {
-  let gateway: TestGateway;
-  before(async () => {
-    gateway = await startTestGateway();
-  });
-  after(() => gateway.stop());
+  const gateway = startBefore(
+    () => startTestGateway(),
+    (gateway) => gateway.stop(),
+  );
   afterEach(() => gateway.fakes.instead.clear());
 
   it('lists are the bodies as they came, with the pagination', async () => {

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
 import { toBech32 } from '../../services/common/chain/address.js';
 import { RpcError } from '../../services/common/errors.js';
-import { startTestGateway, type TestGateway, until } from '../support/gateway-client.js';
+import { startTestGateway, until } from '../support/gateway-client.js';
+import { startBeforeEach } from '../support/suite.js';
 
 const nft = '/indexer/nft/v1';
 const key = 'cf7ed3acca5a467e9e704c703e8d87f634fb0fc9';
 
 describe('gateway: NFT routes', () => {
-  let gateway: TestGateway;
-  beforeEach(async () => {
-    gateway = await startTestGateway({ CACHE_MB: '0' });
-  });
-  afterEach(() => gateway.stop());
+  const gateway = startBeforeEach(
+    () => startTestGateway({ CACHE_MB: '0' }),
+    (gateway) => gateway.stop(),
+  );
 
   const requests = (method: string) =>
     gateway.fakes.calls.filter((call) => call.method === method).map(({ request }) => request);

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startTestGateway, type TestGateway } from '../support/gateway-client.js';
+import { startTestGateway } from '../support/gateway-client.js';
+import { startBefore } from '../support/suite.js';
 
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
 describe('gateway: pages', () => {
-  let gateway: TestGateway;
-  before(async () => {
-    gateway = await startTestGateway({ BASE_PATH: '/x' });
-  });
-  after(() => gateway.stop());
+  const gateway = startBefore(
+    () => startTestGateway({ BASE_PATH: '/x' }),
+    (gateway) => gateway.stop(),
+  );
 
   it('the root is JSON for programs', async () => {
     const others = [

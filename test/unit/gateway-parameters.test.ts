@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { startTestGateway, type TestGateway } from '../support/gateway-client.js';
+import { startTestGateway } from '../support/gateway-client.js';
+import { startBefore } from '../support/suite.js';
 
 const txs = '/indexer/tx/v1/txs';
 const page = { key: '', offset: 0, limit: 100, count_total: true, reverse: true };
 const account = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
 
 describe('gateway: parameters', () => {
-  let gateway: TestGateway;
-  before(async () => {
-    gateway = await startTestGateway({ CACHE_MB: '0' });
-  });
-  after(() => gateway.stop());
+  const gateway = startBefore(
+    () => startTestGateway({ CACHE_MB: '0' }),
+    (gateway) => gateway.stop(),
+  );
 
   /** What the service was asked for one HTTP request. */
   async function asked(path: string): Promise<Record<string, unknown>> {

@@ -11,6 +11,7 @@ import { packageRoot } from '../../services/common/paths.js';
 import { askHealth } from '../../services/common/rpc/ask-health.js';
 import { serveRpc } from '../../services/common/rpc/server.js';
 import { type HttpProxy, proxyPassword, startHttpProxy } from '../support/http-proxy.js';
+import { endsAfterEach } from '../support/suite.js';
 
 describe('a proxy of HTTP', () => {
   const tls = (name: string): string => readFileSync(join(packageRoot, 'test/support/tls', name), 'utf8');
@@ -23,6 +24,7 @@ describe('a proxy of HTTP', () => {
     new Promise((resolve) => {
       server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
     });
+  const endLater = endsAfterEach();
   let plainPort: number;
   let proxy: HttpProxy;
 
@@ -44,16 +46,13 @@ describe('a proxy of HTTP', () => {
     const before = new Set(proxy.asked);
     // What every process has from NODE_EXTRA_CA_CERTS.
     const dispatcher = createDispatcher({ requestTls: { ca: tls('first-ca.pem') } } as object, env);
-    try {
-      const { body, statusCode } = await request(url, { dispatcher });
-      const text = await body.text();
-      return [
-        statusCode === 200 ? text : String(statusCode),
-        [...proxy.asked].filter((one) => !before.has(one)),
-      ];
-    } finally {
-      await dispatcher.destroy();
-    }
+    endLater(() => dispatcher.destroy());
+    const { body, statusCode } = await request(url, { dispatcher });
+    const text = await body.text();
+    return [
+      statusCode === 200 ? text : String(statusCode),
+      [...proxy.asked].filter((one) => !before.has(one)),
+    ];
   }
 
   it('is asked for what is not encrypted, with its password', async () => {
@@ -101,12 +100,11 @@ describe('a proxy of HTTP', () => {
     server.setServing(true);
     // What grpc-js reads.
     process.env['grpc_proxy'] = 'http://127.0.0.1:1';
-    try {
-      assert.equal(await askHealth(server.address, '', { deadline: Date.now() + 5_000 }), 'SERVING');
-    } finally {
+    endLater(() => {
       delete process.env['grpc_proxy'];
-      await server.close(0);
-    }
+      return server.close(0);
+    });
+    assert.equal(await askHealth(server.address, '', { deadline: Date.now() + 5_000 }), 'SERVING');
   });
 
   it('that is no URL is named, and not shown', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { loadSettings } from '../../services/common/config.js';
 import { UserError } from '../../services/common/errors.js';
 import { hostPort, reachable } from '../../services/common/listen.js';
@@ -7,6 +7,8 @@ import { createMetrics } from '../../services/common/metrics.js';
 import { serveOps } from '../../services/common/ops.js';
 import { serveRpc } from '../../services/common/rpc/server.js';
 import { serverSettings } from '../../services/common/settings.js';
+import { serveHttp } from '../support/http-server.js';
+import { endsAfterEach } from '../support/suite.js';
 
 const ready = () => ({ ready: true, reason: '' });
 const hostOf = (HOST: string): string => loadSettings(serverSettings, { HOST }).HOST;
@@ -40,15 +42,13 @@ describe('what servers listen on', () => {
   });
 
   it('is named in one sentence when another program has it', async () => {
-    const taken = createTcpServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    const { port } = taken.address() as { port: number };
+    const { port, close } = await serveHttp(() => {});
     const isSentence = (error: unknown): boolean =>
       error instanceof UserError &&
       error.message === `nothing can listen on 127.0.0.1:${port}: another program has that port`;
     await assert.rejects(serveRpc([], [hostPort('127.0.0.1', port)]), isSentence);
     await assert.rejects(serveOps('127.0.0.1', port, createMetrics(), ready), isSentence);
-    await new Promise((resolve) => taken.close(resolve));
+    await close();
     await assert.rejects(serveOps('192.0.2.1', 0, createMetrics(), ready), {
       message: 'nothing can listen on 192.0.2.1:0: this machine has no such address',
     });
@@ -56,6 +56,8 @@ describe('what servers listen on', () => {
 });
 
 describe('the port of /metrics', () => {
+  const endLater = endsAfterEach();
+
   it('answers whoever asks while somebody floods it, and collects the metrics a few times a second', async () => {
     const metrics = createMetrics();
     let collections = 0;
@@ -74,17 +76,16 @@ describe('the port of /metrics', () => {
       socket.write(request.repeat(20));
       flood.push(socket.pause());
     }
-    try {
-      for (const path of ['readyz', 'metrics']) {
-        const answer = await fetch(`http://127.0.0.1:${ops.port}/${path}`);
-        assert.equal(answer.status, 200);
-        assert.ok((await answer.text()).length > 0);
-      }
-      const rounds = (performance.now() - began_ms) / 250;
-      assert.ok(collections <= rounds + 2, `${collections} collections`);
-    } finally {
+    endLater(() => {
       for (const socket of flood) socket.destroy();
-      await ops.close();
+      return ops.close();
+    });
+    for (const path of ['readyz', 'metrics']) {
+      const answer = await fetch(`http://127.0.0.1:${ops.port}/${path}`);
+      assert.equal(answer.status, 200);
+      assert.ok((await answer.text()).length > 0);
     }
+    const rounds = (performance.now() - began_ms) / 250;
+    assert.ok(collections <= rounds + 2, `${collections} collections`);
   });
 });

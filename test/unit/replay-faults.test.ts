@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type FaultKind, makeFaults, mulberry32 } from '../../tools/replay/faults.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { call, getFrom, postTo } from '../support/node-client.js';
+import { startBefore } from '../support/suite.js';
 
 /** How a request ended, in a word. */
 async function outcome(url: string, init: RequestInit = {}): Promise<string> {
@@ -35,11 +36,10 @@ async function latest(node: ReplayNode) {
 }
 
 describe('replay node: faults', () => {
-  let node: ReplayNode;
-  before(async () => {
-    node = await startReplayNode({ recording: 'evm', tip: 100 });
-  });
-  after(() => node.close());
+  const node = startBefore(
+    () => startReplayNode({ recording: 'evm', tip: 100 }),
+    (node) => node.close(),
+  );
   afterEach(() => node.faults({}));
 
   const expected: Record<FaultKind, string> = {

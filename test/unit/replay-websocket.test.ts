@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import { startBeforeEach } from '../support/suite.js';
 
 interface Message {
   id: number;
@@ -45,11 +46,10 @@ const request = (id: number, method: string, query?: string) => {
 };
 
 describe('replay node: events over the websocket', () => {
-  let node: ReplayNode;
-  beforeEach(async () => {
-    node = await startReplayNode({ recording: 'evm', tip: 24 });
-  });
-  afterEach(() => node.close());
+  const node = startBeforeEach(
+    () => startReplayNode({ recording: 'evm', tip: 24 }),
+    (node) => node.close(),
+  );
 
   it('announce each new block, with the id of the subscription', async () => {
     const { send, next } = await connect(node);

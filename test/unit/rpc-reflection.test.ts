@@ -3,7 +3,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type ClientDuplexStream, credentials, loadPackageDefinition } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
-import { type RpcServer, serveRpc } from '../../services/common/rpc/server.js';
+import { serveRpc } from '../../services/common/rpc/server.js';
+import { startBefore } from '../support/suite.js';
 
 const folder = dirname(createRequire(import.meta.url).resolve('@grpc/reflection/package.json'));
 
@@ -33,11 +34,10 @@ async function ask(
 }
 
 describe('what a server says about itself', () => {
-  let server: RpcServer;
-  before(async () => {
-    server = await serveRpc([], ['127.0.0.1:0']);
-  });
-  after(() => server.close(100));
+  const server = startBefore(
+    () => serveRpc([], ['127.0.0.1:0']),
+    (server) => server.close(100),
+  );
 
   for (const version of ['v1', 'v1alpha'] as const)
     it(`are its services and their messages (${version})`, async () => {

@@ -5,8 +5,9 @@ import { TxServiceClient, TxServiceService } from '../../services/common/gen/ind
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { callRpc, connectRpc, maySendAgain } from '../../services/common/rpc/client.js';
-import { type RpcServer, serveRpc, unary } from '../../services/common/rpc/server.js';
+import { serveRpc, unary } from '../../services/common/rpc/server.js';
 import { freePort } from '../../tools/bench/processes.js';
+import { endsAfterEach } from '../support/suite.js';
 
 /** Node 20 has no Promise.withResolvers. */
 function withResolvers(): { promise: Promise<void>; resolve: () => void } {
@@ -21,15 +22,13 @@ const environment = { log: createLog('silent'), metrics: createMetrics() };
 
 describe('a call that fails', () => {
   let address: string;
-  let server: RpcServer | undefined;
   let calls: number;
 
   beforeEach(async () => {
     address = `127.0.0.1:${await freePort()}`;
     calls = 0;
-    server = undefined;
   });
-  afterEach(() => server?.close(0));
+  const endLater = endsAfterEach();
 
   async function serve(answer: () => Promise<never>): Promise<void> {
     const getStatus = unary(environment, async () => {
@@ -37,7 +36,8 @@ describe('a call that fails', () => {
       return answer();
     });
     const service = { definition: TxServiceService, implementation: { getStatus } as never };
-    server = await serveRpc([service], [address]);
+    const server = await serveRpc([service], [address]);
+    endLater(() => server.close(0));
   }
   const failureOf = async (target: string): Promise<unknown> => {
     const client = connectRpc(TxServiceClient, target);
@@ -82,16 +82,13 @@ describe('a call that fails', () => {
       socket.pipe(upstream).pipe(socket);
     });
     await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
-    try {
-      const failure = failureOf(`127.0.0.1:${(proxy.address() as AddressInfo).port}`);
-      await arrived;
-      for (const socket of open) socket.destroy();
-      const error = await failure;
-      assert.equal((error as RpcError).code, 14);
-      assert.equal(maySendAgain(error), false);
-      assert.equal(calls, 1);
-    } finally {
-      proxy.close();
-    }
+    endLater(() => proxy.close());
+    const failure = failureOf(`127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    await arrived;
+    for (const socket of open) socket.destroy();
+    const error = await failure;
+    assert.equal((error as RpcError).code, 14);
+    assert.equal(maySendAgain(error), false);
+    assert.equal(calls, 1);
   });
 });

@@ -6,7 +6,7 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { packageRoot } from '../../services/common/paths.js';
 import { askHealth } from '../../services/common/rpc/ask-health.js';
-import { type RpcServer, serveRpc } from '../../services/common/rpc/server.js';
+import { serveRpc } from '../../services/common/rpc/server.js';
 import {
   type ClientSecurity,
   checkTransport,
@@ -17,6 +17,7 @@ import {
 import { transportSettings } from '../../services/common/settings.js';
 import { temporaryFolder } from '../support/folder.js';
 import { until } from '../support/gateway-client.js';
+import { endsAfterEach } from '../support/suite.js';
 
 const published = join(packageRoot, 'test/support/tls');
 const now = () => Date.now() + 5_000;
@@ -24,9 +25,12 @@ const now = () => Date.now() + 5_000;
 /** A folder as a mounted Secret is one. */
 class Secret {
   readonly folder = temporaryFolder('tls');
-  readonly #opened: Transport[] = [];
 
-  constructor(ca: string, certificate: string) {
+  constructor(
+    ca: string,
+    certificate: string,
+    readonly endLater: ReturnType<typeof endsAfterEach>,
+  ) {
     this.put(ca, certificate);
   }
 
@@ -50,36 +54,18 @@ class Secret {
   open(env: Record<string, string> = {}, log = createLog('silent'), metrics = createMetrics()): Transport {
     const config = loadSettings(transportSettings, { ...this.env(), ...env }, checkTransport);
     const transport = openTransport(config, log, metrics);
-    this.#opened.push(transport);
+    this.endLater(() => transport.close());
     return transport;
-  }
-
-  close(): void {
-    for (const transport of this.#opened) transport.close();
   }
 }
 
 describe('gRPC with certificates on both sides', () => {
-  let secrets: Secret[];
-  let servers: RpcServer[];
-
-  beforeEach(() => {
-    [secrets, servers] = [[], []];
-  });
-  afterEach(async () => {
-    for (const server of servers) await server.close(0);
-    for (const secret of secrets) secret.close();
-  });
-
-  const secretOf = (ca: string, certificate: string): Secret => {
-    const secret = new Secret(ca, certificate);
-    secrets.push(secret);
-    return secret;
-  };
+  const endLater = endsAfterEach();
+  const secretOf = (ca: string, certificate: string): Secret => new Secret(ca, certificate, endLater);
   const serve = async (transport: Transport): Promise<string> => {
     const server = await serveRpc([], ['127.0.0.1:0'], transport);
     server.setServing(true);
-    servers.push(server);
+    endLater(() => server.close(0));
     return server.address.replace('127.0.0.1', 'localhost');
   };
   const isReached = (address: string, security: ClientSecurity): Promise<boolean> =>

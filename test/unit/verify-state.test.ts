@@ -3,14 +3,16 @@ import { setMaxListeners } from 'node:events';
 import { createEndpoints } from '../../services/common/chain/endpoints.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
-import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
+import type { ReplayNode } from '../../tools/replay/node.js';
 import type { Api } from '../../tools/verify/api.js';
 import type { Sides } from '../../tools/verify/check.js';
 import { balances } from '../../tools/verify/checks/balances.js';
 import { owners } from '../../tools/verify/checks/owners.js';
+import { blockStarters } from '../support/block.js';
 import { readFacts, vmOf } from '../support/facts.js';
 import { readChain } from '../support/recorded-chain.js';
 import { sampled } from '../support/sample.js';
+import { endsAfterEach } from '../support/suite.js';
 
 interface NftFact {
   readonly collection?: string;
@@ -43,25 +45,22 @@ function withSupply(sides: Sides, supply: bigint): Sides {
 
 describe('comparing state with the node', function () {
   this.timeout(60_000);
-  const closing: (() => Promise<unknown>)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
+  const endLater = endsAfterEach();
+  const { startNode } = blockStarters(endLater);
 
   /** A real node, and an index that answers lists by their path. */
   async function start(
     name: 'evm' | 'move' | 'wasm',
     lists: (path: string) => readonly unknown[],
   ): Promise<{ node: ReplayNode; sides: Sides }> {
-    const node = await startReplayNode({ recording: name });
-    closing.push(() => node.close());
+    const node = await startNode({ recording: name });
     const shared = { log: createLog('silent'), metrics: createMetrics(), timeout_ms: 1_000, connections: 4 };
     const [rpc, rest, json_rpc] = [
       createEndpoints('rpc', [node.rpc_url], shared),
       createEndpoints('rest', [node.rest_url], shared),
       createEndpoints('jsonrpc', name === 'evm' ? [node.json_rpc_url] : [], shared),
     ];
-    closing.push(...[rpc, rest, json_rpc].map((each) => () => each.close()));
+    for (const each of [rpc, rest, json_rpc]) endLater(() => each.close());
     const api: Api = {
       get: async <T>(path: string) => {
         const address = /collections\/(.*)$/.exec(path)?.[1];
