@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
-import { connectRpc, streamRpc } from '../../services/common/rpc/client.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
 import {
   collection,
   hashOfTx,
@@ -15,6 +15,7 @@ import {
 import { forgetPeak, peakMemory_mb } from '../support/attack/memory.js';
 import { eventually } from '../support/block.js';
 import { testDatabase } from '../support/database.js';
+import { stream } from '../support/rpc.js';
 
 /** Small pages, so that walks are short: what is said of 8 MiB holds of one. */
 const pageBytes = mebibytes(1);
@@ -224,10 +225,7 @@ describe('what accounts did in txs that are large', () => {
       const before = peakMemory_mb();
       const told = Array.from({ length: 4 }, async () => {
         let count = 0;
-        for await (const part of streamRpc(client.streamActivity.bind(client), {
-          from_height: 1,
-          to_height: 1,
-        }))
+        for await (const part of stream(client).streamActivity({ from_height: 1, to_height: 1 }))
           count += part.txs.length;
         return count;
       });
@@ -252,7 +250,7 @@ describe('what accounts did in many blocks of large txs', () => {
       await isServed(stack);
       const parts: { count: number; through: number }[] = [];
       const request = { from_height: 1, to_height: 20 };
-      for await (const part of streamRpc(client.streamActivity.bind(client), request))
+      for await (const part of stream(client).streamActivity(request))
         parts.push({ count: part.txs.length, through: part.through_height });
       assert.deepEqual(
         parts,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { UserError } from '../../services/common/errors.js';
-import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { type HostileNode, startHostileNode } from '../support/attack/hostile-node.js';
 import { blockStarters, eventually, type TestBlock } from '../support/block.js';
 import { uniquePrefix } from '../support/database.js';
+import { ask, stream } from '../support/rpc.js';
 import { endsAfterEach } from '../support/suite.js';
 
 describe('the block service and its chain', () => {
@@ -16,7 +16,7 @@ describe('the block service and its chain', () => {
     return hostile;
   };
   const chainOf = async (block: TestBlock): Promise<string> =>
-    (await callRpc(block.client.getStatus.bind(block.client), {})).chain_id;
+    (await ask(block.client).getStatus({})).chain_id;
   const reason = (block: TestBlock): string => {
     const { ready, reason } = block.service.readiness();
     assert.equal(ready, reason === '');
@@ -77,9 +77,9 @@ describe('the block service and its chain', () => {
     };
     const { client } = block;
     const streams = [
-      endless(streamRpc(client.watchHead.bind(client), {})),
-      endless(streamRpc(client.streamBlocks.bind(client), { from_height: 1, parent_hash: '' })),
-      endless(streamRpc(client.streamTraces.bind(client), { from_height: 0 })),
+      endless(stream(client).watchHead({})),
+      endless(stream(client).streamBlocks({ from_height: 1, parent_hash: '' })),
+      endless(stream(client).streamTraces({ from_height: 0 })),
     ];
     await new Promise((resolve) => setTimeout(resolve, 500));
     await block.service.stop();
@@ -147,7 +147,7 @@ describe('the block service and its chain', () => {
     // The names of proposers come once, and change answers about the past.
     const first = { pagination: { key: '', offset: 0, limit: 1, count_total: false, reverse: false } };
     const moniker = async (): Promise<string | undefined> =>
-      (await callRpc(serving.client.listBlocks.bind(serving.client), first)).blocks[0]?.proposer?.moniker;
+      (await ask(serving.client).listBlocks(first)).blocks[0]?.proposer?.moniker;
     node.advance(1);
     await serving.reaches(21);
     await eventually(async () => {
@@ -164,9 +164,7 @@ describe('the block service and its chain', () => {
     assert.deepEqual([await chainOf(serving), reason(serving)], ['minievm-rec-1', '']);
 
     const heights: number[] = [];
-    for await (const { traces } of streamRpc(serving.client.streamTraces.bind(serving.client), {
-      from_height: 0,
-    })) {
+    for await (const { traces } of stream(serving.client).streamTraces({ from_height: 0 })) {
       heights.push(...traces.map(({ height }) => height));
       if (heights.at(-1) === tip) break;
     }
@@ -177,12 +175,8 @@ describe('the block service and its chain', () => {
     node.advance(1);
     await eventually(() => serving.service.head.last?.height === tip + 1, 'the new chain');
     assert.ok(serving.service.head.revision > revision);
-    const [renewed] = (
-      await callRpc(serving.client.listBlockHashes.bind(serving.client), {
-        from_height: tip,
-        to_height: tip,
-      })
-    ).blocks;
+    const [renewed] = (await ask(serving.client).listBlockHashes({ from_height: tip, to_height: tip }))
+      .blocks;
     assert.notEqual(renewed?.hash, before);
   });
 });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { callRpc } from '../../services/common/rpc/client.js';
 import { toNanoseconds } from '../../services/common/time.js';
 import type { FactClients } from '../../services/scoring-operator/policy/gather/clients.js';
 import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
@@ -9,6 +8,7 @@ import { uniquePrefix } from '../support/database.js';
 import { readFacts } from '../support/facts.js';
 import { randomFrom } from '../support/random.js';
 import { readChain } from '../support/recorded-chain.js';
+import { ask } from '../support/rpc.js';
 import { endsAfterEach, followBefore } from '../support/suite.js';
 
 describe('blocks by time', () => {
@@ -29,7 +29,7 @@ describe('blocks by time', () => {
 
   const find = async (time: bigint, { client }: TestBlock = block) => {
     const request = { seconds: Number(time / 1_000_000_000n), nanos: Number(time % 1_000_000_000n) };
-    const answer = await callRpc(client.findBlockByTime.bind(client), request);
+    const answer = await ask(client).findBlockByTime(request);
     return [answer.block?.height, answer.previous?.height, answer.is_first_of_chain];
   };
 
@@ -53,7 +53,7 @@ describe('blocks by time', () => {
   it('have the times of their headers, to the nanosecond', async () => {
     const { client } = block;
     const list = async (from_height: number, to_height: number) =>
-      (await callRpc(client.listBlockTimes.bind(client), { from_height, to_height })).blocks.map(
+      (await ask(client).listBlockTimes({ from_height, to_height })).blocks.map(
         ({ height, seconds, nanos }) => ({ height, time: BigInt(seconds) * 1_000_000_000n + BigInt(nanos) }),
       );
     assert.deepEqual(await list(1, last), times);

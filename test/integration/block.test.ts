@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
 import { UserError } from '../../services/common/errors.js';
 import { BlockMaterial, type RawBlock } from '../../services/common/gen/indexer/block/v1/block.js';
-import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { blockStarters, eventually, type TestBlock } from '../support/block.js';
 import { query, uniquePrefix } from '../support/database.js';
 import { readFacts, vmOf } from '../support/facts.js';
+import { ask, stream } from '../support/rpc.js';
 import { chosen } from '../support/sample.js';
 import { endsAfterEach } from '../support/suite.js';
 
@@ -17,10 +17,7 @@ async function streamed(
   parent_hash = '',
 ): Promise<RawBlock[]> {
   const blocks: RawBlock[] = [];
-  for await (const batch of streamRpc(block.client.streamBlocks.bind(block.client), {
-    from_height,
-    parent_hash,
-  })) {
+  for await (const batch of stream(block.client).streamBlocks({ from_height, parent_hash })) {
     blocks.push(...batch.blocks);
     if ((blocks.at(-1)?.height ?? 0) >= to) break;
   }
@@ -42,9 +39,7 @@ describe('block service', () => {
       const node = await startNode({ recording: name });
       const block = await start(node, { vm: vmOf(name) });
       await block.reaches(node.tip());
-      const { blocks, pagination } = await callRpc(block.client.listBlocks.bind(block.client), {
-        pagination: page,
-      });
+      const { blocks, pagination } = await ask(block.client).listBlocks({ pagination: page });
       assert.equal(pagination?.total, String(facts.height));
       assert.deepEqual(
         blocks.map((each) => each.height),
@@ -60,9 +55,7 @@ describe('block service', () => {
       );
       assert.ok(blocks.every((each) => each.chain_id === facts.chain_id && each.timestamp.endsWith('Z')));
       await eventually(async () => {
-        const { blocks: now } = await callRpc(block.client.listBlocks.bind(block.client), {
-          pagination: page,
-        });
+        const { blocks: now } = await ask(block.client).listBlocks({ pagination: page });
         return now.every((each) => each.proposer?.operator_address.startsWith('initvaloper1'));
       }, 'every proposer to be known');
 
@@ -184,7 +177,7 @@ describe('block service', () => {
     await block.reaches(120);
     const before = await streamed(block, 120);
     const following = (async () => {
-      for await (const _ of streamRpc(block.client.streamBlocks.bind(block.client), {
+      for await (const _ of stream(block.client).streamBlocks({
         from_height: 121,
         parent_hash: before[119]?.hash ?? '',
       }));
@@ -208,13 +201,11 @@ describe('block service', () => {
     const node = await startNode({ recording: 'evm', faults: { earliest_height: 90 } });
     const block = await start(node);
     await block.reaches(157);
-    const { blocks, pagination } = await callRpc(block.client.listBlocks.bind(block.client), {
-      pagination: page,
-    });
+    const { blocks, pagination } = await ask(block.client).listBlocks({ pagination: page });
     assert.equal(pagination?.total, '68');
     assert.equal(blocks[0]?.height, '90');
     assert.equal(blocks[0]?.block_time, '0');
-    await assert.rejects(callRpc(block.client.getBlock.bind(block.client), { height: 89 }), { code: 5 });
+    await assert.rejects(ask(block.client).getBlock({ height: 89 }), { code: 5 });
   });
 
   it('waits, rather than skips, when START_HEIGHT lies before what the node has', async () => {
@@ -261,9 +252,7 @@ describe('block service', () => {
     await eventually(() => block.service.head.trace_height === 157, 'the traces');
     const heights: number[] = [];
     let frames = 0;
-    for await (const { traces } of streamRpc(block.client.streamTraces.bind(block.client), {
-      from_height: 0,
-    })) {
+    for await (const { traces } of stream(block.client).streamTraces({ from_height: 0 })) {
       for (const trace of traces) {
         heights.push(trace.height);
         frames += (JSON.parse(gunzipSync(trace.material).toString()) as unknown[]).length;

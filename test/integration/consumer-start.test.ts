@@ -5,7 +5,6 @@ import { UserError } from '../../services/common/errors.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import type { OpenOptions } from '../../services/common/reindex/tables.js';
-import { callRpc } from '../../services/common/rpc/client.js';
 import { serveRpc } from '../../services/common/rpc/server.js';
 import type { ServiceProcess } from '../../services/common/service.js';
 import { startConsumer } from '../../services/common/start-consumer.js';
@@ -21,6 +20,7 @@ import { freePort } from '../../tools/bench/processes.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { serveHttp } from '../support/http-server.js';
+import { ask } from '../support/rpc.js';
 import { endsAfterEach, startBefore } from '../support/suite.js';
 import { startBlockSource } from '../support/tx-block-source.js';
 
@@ -106,7 +106,7 @@ describe('a service that consumes blocks, on a port that is taken', () => {
     assert.ok(made !== undefined && opened !== undefined);
     assert.ok(opened.signal.aborted);
     const { blocks, rest, jsonRpc } = made;
-    await assert.rejects(async () => callRpc(blocks.getStatus.bind(blocks), {}), /shut ?down|closed/i);
+    await assert.rejects(async () => ask(blocks).getStatus({}), /shut ?down|closed/i);
     for (const node of [rest, jsonRpc])
       await assert.rejects(
         node.ask({ path: '/', attempts: 1 }, () => ''),

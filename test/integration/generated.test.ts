@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
-import { callRpc } from '../../services/common/rpc/client.js';
 import { native } from '../../tools/replay/generate/ledger.js';
 import { describeGenerated, generateChain, type TxTruth } from '../../tools/replay/generate.js';
 import type { ReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { checkWalk } from '../support/lists.js';
 import { startProgram } from '../support/program.js';
+import { ask } from '../support/rpc.js';
 import { isThorough } from '../support/sample.js';
 import { startStack } from '../support/stack.js';
 import { followBefore } from '../support/suite.js';
@@ -138,7 +138,7 @@ function exactly(start: (node: ReplayNode) => Promise<Served>): void {
         if (index % 5 !== 0) continue;
         const height = 1 + ((index * 7) % blocks);
         const request = { denom: token, account, height };
-        const { amount } = await callRpc(stack.richlist.getBalance.bind(stack.richlist), request);
+        const { amount } = await ask(stack.richlist).getBalance(request);
         assert.equal(amount, node_answers(token, account, height), `${token} ${account} at ${height}`);
       }
     }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import type { TokenChange } from '../../services/common/gen/indexer/nft/v1/nft.js';
-import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { readNftTruth, type TokenPage } from '../support/nft-facts.js';
+import { ask, collect, stream } from '../support/rpc.js';
 import { type Stack, type StackOptions, startStack } from '../support/stack.js';
 import { endsAfterEach } from '../support/suite.js';
 
@@ -57,16 +56,13 @@ describe('the nft service', function () {
     const faults = { fail_one_in: 1, kinds: ['reset' as const], matching: /eth_call/ };
     const { node, stack } = await start({ recording: 'evm', faults });
     await stack.reaches(157);
-    const before = await callRpc(stack.nft.getStatus.bind(stack.nft), {});
+    const before = await ask(stack.nft).getStatus({});
     assert.ok(before.height <= 157 && before.details_height < 30);
-    await eventually(
-      async () => (await callRpc(stack.nft.getStatus.bind(stack.nft), {})).height === 157,
-      'blocks',
-    );
+    await eventually(async () => (await ask(stack.nft).getStatus({})).height === 157, 'blocks');
     assert.equal((await stack.get<CollectionPage>(`${nft}/collections`)).pagination.total, '0');
     // What the chain says is there all the same.
     const request = { collection_addr: art, token_id: '1', height: 0 };
-    const { owner } = await callRpc(stack.nft.getTokenOwner.bind(stack.nft), request);
+    const { owner } = await ask(stack.nft).getTokenOwner(request);
     assert.match(owner, /^init1/);
     node.faults({});
     await stack.knowsNfts(157);
@@ -91,13 +87,12 @@ describe('the nft service', function () {
     const { stack } = await start({ recording: 'evm' }, { env: { DETAIL_ATTEMPTS: '1' } });
     await stack.reaches(157);
     await stack.knowsNfts(157);
-    const status = () => callRpc(stack.nft.getStatus.bind(stack.nft), {});
+    const status = () => ask(stack.nft).getStatus({});
     const { details_failed, details_pending } = await status();
     assert.ok(details_failed >= 1, 'the pretender has no name');
     assert.equal(details_pending, 0);
     const bare = '0xce3478a9e0167a6bc5716dc39dbbbfac38f27623';
-    const retry = (collection_addr: string) =>
-      callRpc(stack.nft.retryDetails.bind(stack.nft), { collection_addr });
+    const retry = (collection_addr: string) => ask(stack.nft).retryDetails({ collection_addr });
     assert.equal((await retry(art)).retried, 0);
     assert.equal((await retry(bare)).retried, details_failed);
     await eventually(async () => (await status()).details_failed === details_failed, 'another refusal');
@@ -108,10 +103,8 @@ describe('the nft service', function () {
     const { stack } = await start({ recording: 'evm' });
     await stack.reaches(157);
     await stack.knowsNfts(157);
-    const changes: TokenChange[] = [];
     const request = { from_height: 1, to_height: 0, collection_addr: '' };
-    for await (const batch of streamRpc(stack.nft.streamChanges.bind(stack.nft), request))
-      changes.push(...batch.changes);
+    const changes = await collect(stream(stack.nft).streamChanges(request), (batch) => batch.changes);
     assert.ok(changes.length > 35);
     const places = changes.map(({ height, index }) => height * 1e6 + index);
     assert.deepEqual(
@@ -125,14 +118,12 @@ describe('the nft service', function () {
         if (change.owner === '') owners.delete(change.token_id);
         else owners.set(change.token_id, change.owner);
       }
-      const found = new Map<string, string>();
-      const held = { collection_addr: art, height };
-      for await (const batch of streamRpc(stack.nft.streamCollectionTokens.bind(stack.nft), held))
-        for (const { token_id, owner } of batch.tokens) found.set(token_id, owner);
-      assert.deepEqual([...found].sort(), [...owners].sort(), `height ${height}`);
+      const held = stream(stack.nft).streamCollectionTokens({ collection_addr: art, height });
+      const found = await collect(held, ({ tokens }) => tokens.map((one) => [one.token_id, one.owner]));
+      assert.deepEqual(found.sort(), [...owners].sort(), `height ${height}`);
     }
     await assert.rejects(
-      callRpc(stack.nft.getTokenOwner.bind(stack.nft), { collection_addr: art, token_id: '1', height: 9999 }),
+      ask(stack.nft).getTokenOwner({ collection_addr: art, token_id: '1', height: 9999 }),
       /not indexed/,
     );
   });

@@ -10,7 +10,7 @@ import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
 import { packageRoot } from '../../services/common/paths.js';
 import { askHealth } from '../../services/common/rpc/ask-health.js';
-import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
 import { openTransport, plainTransport, type Transport } from '../../services/common/rpc/transport.js';
 import { transportSettings } from '../../services/common/settings.js';
 import { freePort } from '../../tools/bench/processes.js';
@@ -18,6 +18,7 @@ import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
 import { temporaryFolder } from '../support/folder.js';
 import { outputOf } from '../support/output.js';
+import { ask } from '../support/rpc.js';
 
 const certificate = (name: string): string => join(packageRoot, 'test/support/tls', name);
 
@@ -96,10 +97,10 @@ describe('services in processes of their own, with certificates', function () {
     const txs = connectRpc(TxServiceClient, txAddress, transport.client);
     const stranger = connectRpc(TxServiceClient, txAddress, plainTransport.client);
     const height = async (): Promise<number> =>
-      Number((await callRpc(txs.getStatus.bind(txs), {}, { deadline: Date.now() + 2_000 })).height);
-    const last = Number((await callRpc(blocks.getStatus.bind(blocks), {})).height);
+      Number((await ask(txs).getStatus({}, { deadline: Date.now() + 2_000 })).height);
+    const last = Number((await ask(blocks).getStatus({})).height);
     await eventually(async () => (await height()) >= last, 'the txs of the chain', 30_000);
-    await assert.rejects(callRpc(stranger.getStatus.bind(stranger), {}, { deadline: Date.now() + 2_000 }));
+    await assert.rejects(ask(stranger).getStatus({}, { deadline: Date.now() + 2_000 }));
 
     const told = performance.now();
     tx.child.kill('SIGTERM');

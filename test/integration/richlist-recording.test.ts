@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { packageRoot } from '../../services/common/paths.js';
-import { callRpc } from '../../services/common/rpc/client.js';
 import { decodeBlock } from '../../services/richlist/decode/block.js';
 import { addLog, type Deltas } from '../../services/richlist/decode/transfers.js';
 import { readFacts } from '../support/facts.js';
 import { recordedBlocks } from '../support/material.js';
 import { recordedStack } from '../support/recorded-stack.js';
+import { ask } from '../support/rpc.js';
 import { startBefore } from '../support/suite.js';
 
 interface Exchange {
@@ -84,13 +84,13 @@ describe('balances of the evm recording', () => {
     for (const { denom, account, height, amount } of told) {
       if (/^0x0+$/.test(account)) continue;
       const request = { denom, account, height };
-      const answer = await callRpc(client.getBalance.bind(client), request).catch(
-        (error: { code: number }) => {
+      const answer = await ask(client)
+        .getBalance(request)
+        .catch((error: { code: number }) => {
           assert.equal(error.code, 5);
           unknown.add(denom.toLowerCase());
           return { amount: '0' };
-        },
-      );
+        });
       // Of an ERC-721 the number of tokens is told, and it has no holders here.
       const isNft = unknown.has(denom.toLowerCase());
       if (!isNft) assert.equal(answer.amount, amount, JSON.stringify(request));

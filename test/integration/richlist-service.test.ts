@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
-import type { Change, Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
-import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
+import type { Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { eventually } from '../support/block.js';
 import {
   holdersOf,
@@ -12,6 +11,7 @@ import {
   summed,
 } from '../support/richlist-model.js';
 import { startTestService, type TestService } from '../support/richlist-service.js';
+import { ask, collect, stream } from '../support/rpc.js';
 import { thoroughIt } from '../support/sample.js';
 import { endsAfterEach } from '../support/suite.js';
 
@@ -51,7 +51,7 @@ describe('the richlist service', function () {
     running.node.troubles({ earliest_state: 25 });
     running.grow(blocks);
     await eventually(async () => {
-      const { rich_list_height } = await callRpc(running.client.getStatus.bind(running.client), {});
+      const { rich_list_height } = await ask(running.client).getStatus({});
       heights.add(rich_list_height);
       return rich_list_height === 30;
     }, 'height 30');
@@ -62,7 +62,7 @@ describe('the richlist service', function () {
     await expectLists(running, (blocks.at(-1) as ModelBlock).truth, [bank, ibc]);
     running.grow(modelBlocks(12, 45).slice(30));
     await running.reaches(45);
-    const early = callRpc(running.client.getBalance.bind(running.client), {
+    const early = ask(running.client).getBalance({
       denom: 'uAAA',
       account: `0x${'1'.padStart(40, '0')}`,
       height: 29,
@@ -97,10 +97,8 @@ describe('the richlist service', function () {
       'a count of corrections',
     );
     assert.ok((await counted(running.metrics.comparedBalances)) > 0);
-    const changes: Change[] = [];
     const request = { denom: 'uAAA', from_height: 0, to_height: 0 };
-    for await (const some of streamRpc(running.client.streamChanges.bind(running.client), request))
-      changes.push(...some.changes);
+    const changes = await collect(stream(running.client).streamChanges(request), (some) => some.changes);
     assert.ok(changes.length > 0);
     assert.ok(changes.every((change) => !change.is_heal));
   });
@@ -207,12 +205,8 @@ describe('the richlist service', function () {
     const running = await start(blocks);
     await running.reaches(30);
     for (const height of [1, 7, 30]) {
-      const found: Holder[] = [];
-      for await (const { holders } of streamRpc(running.client.streamHolders.bind(running.client), {
-        denom: 'uAAA',
-        height,
-      }))
-        found.push(...holders);
+      const held = stream(running.client).streamHolders({ denom: 'uAAA', height });
+      const found = await collect(held, ({ holders }) => holders);
       const expected = holdersOf(summed(blocks.slice(0, height)), bank);
       assert.deepEqual(
         found,

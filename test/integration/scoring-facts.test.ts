@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { bech32 } from '@scure/base';
 import { packageRoot } from '../../services/common/paths.js';
-import { streamRpc } from '../../services/common/rpc/client.js';
 import { toNanoseconds } from '../../services/common/time.js';
 import { compute, computeScores } from '../../services/scoring-operator/policy/compute.js';
 import type { Facts } from '../../services/scoring-operator/policy/facts.js';
@@ -16,6 +15,7 @@ import { startReplayNode } from '../../tools/replay/node.js';
 import { startFactServices } from '../support/fact-services.js';
 import { type Facts as RecordedFacts, type RecordingName, readFacts } from '../support/facts.js';
 import { readChain } from '../support/recorded-chain.js';
+import { stream } from '../support/rpc.js';
 import type { Fraction } from '../support/scoring-model.js';
 import {
   averagesIn,
@@ -304,7 +304,7 @@ describe('what accounts did', function () {
       const { tx } = services.clients;
       const read = async (from_height: number, to_height: number) => {
         const [txs, through] = [[] as unknown[], [] as number[]];
-        for await (const part of streamRpc(tx.streamActivity.bind(tx), { from_height, to_height })) {
+        for await (const part of stream(tx).streamActivity({ from_height, to_height })) {
           for (const { height, position, signers, code, gas_used, msgs } of part.txs)
             txs.push({ height, position, signers, code, gas_used, msgs });
           through.push(part.through_height);

@@ -4,7 +4,7 @@ import type { Database } from '../../services/common/clickhouse/database.js';
 import { ScoringServiceClient } from '../../services/common/gen/indexer/scoring/v1/scoring.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
-import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
 import { type RpcServer, serveRpc } from '../../services/common/rpc/server.js';
 import { soleWriter } from '../../services/common/writer/fence.js';
 import { compute } from '../../services/scoring-operator/policy/compute.js';
@@ -22,6 +22,7 @@ import { openScoringStore, type ScoringStore } from '../../services/scoring-oper
 import { makeTables } from '../../services/scoring-operator/tables.js';
 import { forgetFinalized, forgetHeight, forgetStage } from '../../tools/score/forget.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { ask } from '../support/rpc.js';
 import { counting } from '../support/statements.js';
 
 const largest = 2n ** 64n - 1n;
@@ -173,7 +174,7 @@ describe('the tables and the API of the scoring operator', () => {
       let key = '';
       do {
         const pagination = { key, offset: 0, limit: 60, count_total: true, reverse };
-        const page = await callRpc(client.listScores.bind(client), { stage: '6', pagination });
+        const page = await ask(client).listScores({ stage: '6', pagination });
         all.push(...page.scores);
         assert.equal(page.pagination?.total, '250');
         key = page.pagination?.next_key ?? '';
@@ -200,26 +201,26 @@ describe('the tables and the API of the scoring operator', () => {
     };
     await store.saveChecks([check]);
     await store.logDecision({ at: 7, kind: 'score', reason: 'StageOver', message: 'm', stage: 6n });
-    const found = await callRpc(client.getStage.bind(client), { stage: '6' });
+    const found = await ask(client).getStage({ stage: '6' });
     assert.deepEqual(
       [found.stage?.total, found.policy, found.txs.length, found.checks[0]?.name],
       [String(list.total), 'the policy', 1, 'total'],
     );
-    const { scores: own } = await callRpc(client.listScoresByAddress.bind(client), { address: address(8) });
+    const { scores: own } = await ask(client).listScoresByAddress({ address: address(8) });
     assert.deepEqual(own.at(0), {
       stage: '6',
       amount: String(largest - 100_000n),
       rank: 1,
       is_finalized: false,
     });
-    const { decisions } = await callRpc(client.listDecisions.bind(client), { limit: 10 });
+    const { decisions } = await ask(client).listDecisions({ limit: 10 });
     assert.deepEqual(decisions, [{ at: 7, kind: 'score', reason: 'StageOver', message: 'm', stage: '6' }]);
-    const status = await callRpc(client.getStatus.bind(client), {});
+    const status = await ask(client).getStatus({});
     assert.deepEqual(
       [status.program, status.account, status.failures, status.error, status.last_finalized_stage],
       [program, '0xme', 2, 'x', String(run.stage)],
     );
-    const { stages } = await callRpc(client.listStages.bind(client), {});
+    const { stages } = await ask(client).listStages({});
     assert.deepEqual(
       stages.map(({ stage }) => stage),
       ['6', String(run.stage)],
@@ -269,7 +270,7 @@ describe('the tables and the API of the scoring operator', () => {
       });
 
       const asked = { stage: String(stage), address: address(1) };
-      const explained = await callRpc(client.explainScore.bind(client), asked);
+      const explained = await ask(client).explainScore(asked);
       assert.deepEqual(
         explained.reasons,
         explain(policy, facts, address(1), 'init').map((reason) => ({
@@ -279,7 +280,7 @@ describe('the tables and the API of the scoring operator', () => {
       );
       assert.equal(explained.amount, index === 0 ? '27' : '15');
       assert.equal(explained.reasons.at(-1)?.amount, explained.amount);
-      const found = await callRpc(client.getStage.bind(client), { stage: String(stage) });
+      const found = await ask(client).getStage({ stage: String(stage) });
       assert.equal(found.stage?.to_hash, facts.to_hash);
       assert.equal(found.stage?.counts?.fitted, index === 0 ? 0 : 2);
       assert.deepEqual(found.measures, [
@@ -311,7 +312,7 @@ describe('the tables and the API of the scoring operator', () => {
     seen.most = 0;
     for (const account of accounts.slice(40, 45)) {
       const asked = { stage: String(stage), address: `0x${account}` };
-      const { reasons } = await callRpc(client.explainScore.bind(client), asked);
+      const { reasons } = await ask(client).explainScore(asked);
       assert.deepEqual(
         reasons.map(({ text: reason }) => reason),
         explain(policy, facts, `0x${account}`, 'init').map(({ text: reason }) => reason),
@@ -523,14 +524,14 @@ describe('the tables and the API of the scoring operator', () => {
 
   it('refuse what cannot be', async () => {
     const pagination = { key: '', offset: 0, limit: 10, count_total: true, reverse: true };
-    await assert.rejects(callRpc(client.getStage.bind(client), { stage: '99' }), /never scored/);
-    await assert.rejects(callRpc(client.getStage.bind(client), { stage: '6; DROP' }), /whole number/);
-    await assert.rejects(callRpc(client.getStage.bind(client), { stage: String(2n ** 64n) }), /whole number/);
+    await assert.rejects(ask(client).getStage({ stage: '99' }), /never scored/);
+    await assert.rejects(ask(client).getStage({ stage: '6; DROP' }), /whole number/);
+    await assert.rejects(ask(client).getStage({ stage: String(2n ** 64n) }), /whole number/);
     await assert.rejects(
-      callRpc(client.listScores.bind(client), { stage: '6', pagination: { ...pagination, key: 'x' } }),
+      ask(client).listScores({ stage: '6', pagination: { ...pagination, key: 'x' } }),
       /not a key/,
     );
-    await assert.rejects(callRpc(client.listScoresByAddress.bind(client), { address: 'nobody' }), /neither/);
-    await assert.rejects(callRpc(client.listDecisions.bind(client), { limit: 0 }), /limit/);
+    await assert.rejects(ask(client).listScoresByAddress({ address: 'nobody' }), /neither/);
+    await assert.rejects(ask(client).listDecisions({ limit: 0 }), /limit/);
   });
 });

@@ -5,7 +5,7 @@ import { RpcError } from '../../services/common/errors.js';
 import { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
-import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
 import { serveRpc } from '../../services/common/rpc/server.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import { listTokensByCollection } from '../../services/nft/read/token-lists.js';
@@ -17,6 +17,7 @@ import { modelOf, randomNfts } from '../support/nft-model.js';
 import { newNft, openNft } from '../support/nft-tables.js';
 import { holdersOf, modelChain, modelGenesis, modelTokens } from '../support/richlist-model.js';
 import { openTestRichlist, seedOf } from '../support/richlist-tables.js';
+import { ask } from '../support/rpc.js';
 import { thoroughIt } from '../support/sample.js';
 import { startBefore } from '../support/suite.js';
 
@@ -138,7 +139,7 @@ describe('a process that only serves', function () {
           await look();
           rollsBack = true;
           const request = { denom: `0x${token}`, pagination: page };
-          const { holders, pagination } = await callRpc(client.listHolders.bind(client), request);
+          const { holders, pagination } = await ask(client).listHolders(request);
           assert.equal(rollsBack, false);
           const expected = holdersOf(blocks[3]?.truth ?? new Map(), token);
           assert.equal(pagination?.total, String(holders.length));

@@ -14,6 +14,7 @@ import { decodeBlock } from '../../services/tx/decode/block.js';
 import { startTx } from '../../services/tx/main.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { ask, stream } from '../support/rpc.js';
 import { endsAfterEach } from '../support/suite.js';
 import { type BlockSource, startBlockSource } from '../support/tx-block-source.js';
 
@@ -52,7 +53,7 @@ describe('the tx service', () => {
     return { tx, client, stop };
   }
 
-  const statusOf = (client: TxServiceClient) => callRpc(client.getStatus.bind(client), {});
+  const statusOf = (client: TxServiceClient) => ask(client).getStatus({});
   const reaches = (client: TxServiceClient, height: number, internal = 0) =>
     eventually(async () => {
       const answer = await statusOf(client);
@@ -71,12 +72,12 @@ describe('the tx service', () => {
   /** Compares all txs and receipts with what decoding the source's blocks gives. */
   async function expectChain(client: TxServiceClient, blocks: BlockSource): Promise<void> {
     const expected = decoded(blocks.blocks);
-    const txs = await callRpc(client.listTxs.bind(client), { msgs: [], pagination: page });
+    const txs = await ask(client).listTxs({ msgs: [], pagination: page });
     assert.deepEqual(
       bodiesOf(txs.txs),
       expected.flatMap((block) => block.txs.map(({ body }) => body)),
     );
-    const receipts = await callRpc(client.listEvmTxs.bind(client), { pagination: page });
+    const receipts = await ask(client).listEvmTxs({ pagination: page });
     assert.deepEqual(
       bodiesOf(receipts.txs),
       expected.flatMap((block) => block.evm_txs.map(({ body }) => body)),
@@ -133,7 +134,7 @@ describe('the tx service', () => {
     const stopWatching = new AbortController();
     const heads: WatchHeadResponse[] = [];
     const watching = (async () => {
-      for await (const head of streamRpc(client.watchHead.bind(client), {}, { signal: stopWatching.signal }))
+      for await (const head of stream(client).watchHead({}, { signal: stopWatching.signal }))
         heads.push(head);
     })();
     const otherHeads: WatchHeadResponse[] = [];
@@ -165,16 +166,13 @@ describe('the tx service', () => {
     await reaches(client, 60, 0);
     blocks.trace(20);
     await reaches(client, 60, 20);
-    const all = await callRpc(client.listEvmInternalTxs.bind(client), { pagination: page });
+    const all = await ask(client).listEvmInternalTxs({ pagination: page });
     assert.ok(all.internal_txs.length > 0, 'there are call frames');
     const frames = all.internal_txs.map(
       (frame) => JSON.parse(Buffer.from(frame).toString()) as { hash: string },
     );
     const hash = frames[0]?.hash ?? '';
-    const ofHash = await callRpc(client.listEvmInternalTxsByHash.bind(client), {
-      tx_hash: hash,
-      pagination: page,
-    });
+    const ofHash = await ask(client).listEvmInternalTxsByHash({ tx_hash: hash, pagination: page });
     assert.equal(ofHash.pagination?.total, String(frames.filter((frame) => frame.hash === hash).length));
     blocks.trace(40, true);
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -187,18 +185,13 @@ describe('the tx service', () => {
     blocks.grow(60);
     const { client } = await start(blocks);
     await reaches(client, 60, 0);
-    const { internal_txs, pagination } = await callRpc(client.listEvmInternalTxs.bind(client), {
-      pagination: page,
-    });
+    const { internal_txs, pagination } = await ask(client).listEvmInternalTxs({ pagination: page });
     assert.deepEqual([internal_txs, pagination?.total], [[], '0']);
-    const receipts = await callRpc(client.listEvmTxs.bind(client), { pagination: page });
+    const receipts = await ask(client).listEvmTxs({ pagination: page });
     const { transactionHash } = JSON.parse(Buffer.from(receipts.txs[0] ?? []).toString()) as {
       transactionHash: string;
     };
-    const ofHash = await callRpc(client.listEvmInternalTxsByHash.bind(client), {
-      tx_hash: transactionHash,
-      pagination: page,
-    });
+    const ofHash = await ask(client).listEvmInternalTxsByHash({ tx_hash: transactionHash, pagination: page });
     assert.deepEqual(ofHash.internal_txs, []);
   });
 
@@ -238,15 +231,15 @@ describe('the tx service', () => {
     const { client } = await start(blocks);
     await reaches(client, 40);
     const list = (request: Partial<typeof page>) =>
-      callRpc(client.listTxs.bind(client), { msgs: [], pagination: { ...page, ...request } });
+      ask(client).listTxs({ msgs: [], pagination: { ...page, ...request } });
     for (const limit of [0, 1001]) await fails(list({ limit }), status.INVALID_ARGUMENT, /pagination\.limit/);
     await fails(
-      callRpc(client.listTxs.bind(client), { msgs: [], pagination: undefined }),
+      ask(client).listTxs({ msgs: [], pagination: undefined }),
       status.INVALID_ARGUMENT,
       /pagination/,
     );
     const byAccount = (account: string, key = '') =>
-      callRpc(client.listTxsByAccount.bind(client), {
+      ask(client).listTxsByAccount({
         account,
         is_signer: false,
         msgs: ['a.b'],
@@ -270,23 +263,16 @@ describe('the tx service', () => {
     const blocks = await source({ vm_type: 'move' });
     const { client } = await start(blocks, { VM_TYPE: 'move' });
     const tx_hash = 'a'.repeat(64);
-    await fails(callRpc(client.getEvmTx.bind(client), { tx_hash }), status.UNIMPLEMENTED, /move/);
-    await fails(callRpc(client.listEvmTxs.bind(client), { pagination: page }), status.UNIMPLEMENTED, /move/);
-    await fails(
-      callRpc(client.listEvmInternalTxs.bind(client), { pagination: page }),
-      status.UNIMPLEMENTED,
-      /move/,
-    );
+    await fails(ask(client).getEvmTx({ tx_hash }), status.UNIMPLEMENTED, /move/);
+    await fails(ask(client).listEvmTxs({ pagination: page }), status.UNIMPLEMENTED, /move/);
+    await fails(ask(client).listEvmInternalTxs({ pagination: page }), status.UNIMPLEMENTED, /move/);
   });
 
   it('answers before anything is indexed', async () => {
     const blocks = await source();
     const { client } = await start(blocks);
     assert.deepEqual(await statusOf(client), { height: 0, internal_tx_height: 0, hash: '' });
-    const { txs, pagination } = await callRpc(client.listTxs.bind(client), {
-      msgs: ['a.v1.B'],
-      pagination: page,
-    });
+    const { txs, pagination } = await ask(client).listTxs({ msgs: ['a.v1.B'], pagination: page });
     assert.deepEqual([txs, pagination?.total], [[], '0']);
   });
 

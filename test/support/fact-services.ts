@@ -8,7 +8,7 @@ import { RichlistServiceClient } from '../../services/common/gen/indexer/richlis
 import { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
-import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
 import { nftSettings } from '../../services/nft/config.js';
 import { startNft } from '../../services/nft/main.js';
 import { richlistSettings } from '../../services/richlist/config.js';
@@ -20,6 +20,7 @@ import type { ReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from './block.js';
 import { testDatabase, uniquePrefix } from './database.js';
 import { temporaryFolder } from './folder.js';
+import { ask } from './rpc.js';
 
 /** The services that scores are worked out from, over one replay node and real gRPC. */
 export interface FactServices {
@@ -62,15 +63,12 @@ export async function startFactServices(
   };
   const heights = async (): Promise<number[]> => {
     const { tx, richlist, nft, block } = clients;
-    const common = [
-      (await callRpc(block.getStatus.bind(block), {})).height,
-      (await callRpc(tx.getStatus.bind(tx), {})).height,
-    ];
+    const common = [(await ask(block).getStatus({})).height, (await ask(tx).getStatus({})).height];
     if (vm !== 'evm') return common;
     return [
       ...common,
-      (await callRpc(richlist.getStatus.bind(richlist), {})).rich_list_height,
-      (await callRpc(nft.getStatus.bind(nft), {})).height,
+      (await ask(richlist).getStatus({})).rich_list_height,
+      (await ask(nft).getStatus({})).height,
     ];
   };
   return {

@@ -1,9 +1,10 @@
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { type Progress, ReindexServiceClient } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
-import { connectRpc, streamRpc } from '../../services/common/rpc/client.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { uniquePrefix } from './database.js';
 import { type RecordingName, vmOf } from './facts.js';
+import { stream } from './rpc.js';
 import { type Stack, startStack } from './stack.js';
 import type { endsAfterEach } from './suite.js';
 
@@ -75,7 +76,7 @@ export function connectReindex(address: string): {
     client,
     async rebuild(signal) {
       const told: Progress[] = [];
-      for await (const { progress } of streamRpc(client.reindex.bind(client), {}, { signal })) {
+      for await (const { progress } of stream(client).reindex({}, { signal })) {
         if (progress !== undefined) told.push(progress);
       }
       return told;

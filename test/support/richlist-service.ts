@@ -4,7 +4,7 @@ import type { Holder } from '../../services/common/gen/indexer/richlist/v1/richl
 import { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics, type Metrics } from '../../services/common/metrics.js';
-import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
 import type { ServiceProcess } from '../../services/common/service.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import type { DecodedBlock } from '../../services/richlist/decode/block.js';
@@ -14,6 +14,7 @@ import { eventually } from './block.js';
 import { testDatabase, uniquePrefix } from './database.js';
 import type { ModelBlock } from './richlist-model.js';
 import { type NodeTroubles, type RichlistNode, startRichlistNode } from './richlist-node.js';
+import { ask } from './rpc.js';
 import { type BlockContent, type BlockSource, startBlockSource } from './tx-block-source.js';
 
 /** A richlist service over a made-up chain and its node, all over real gRPC and HTTP. */
@@ -167,13 +168,13 @@ export async function startTestService(
     reaches: (height) =>
       eventually(
         async () => {
-          const { rich_list_height } = await callRpc(client.getStatus.bind(client), {});
+          const { rich_list_height } = await ask(client).getStatus({});
           return rich_list_height === height;
         },
         `height ${height}`,
         30_000,
       ),
-    holders: async (denom) => (await callRpc(client.listHolders.bind(client), { denom, pagination })).holders,
+    holders: async (denom) => (await ask(client).listHolders({ denom, pagination })).holders,
     async stop() {
       client.close();
       await process.stop();

@@ -8,7 +8,7 @@ import type { RichlistServiceClient } from '../../services/common/gen/indexer/ri
 import type { OnFatal } from '../../services/common/lifecycle.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics, type Metrics } from '../../services/common/metrics.js';
-import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
 import type { ServiceProcess } from '../../services/common/service.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
@@ -23,6 +23,7 @@ import type { ReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from './block.js';
 import { testDatabase, uniquePrefix } from './database.js';
 import { temporaryFolder } from './folder.js';
+import { ask } from './rpc.js';
 
 /** Every service over one replay node, as in the one-process program. */
 export interface Stack {
@@ -116,7 +117,7 @@ export async function startStack(node: ReplayNode, options: StackOptions = {}): 
     knowsNfts: (height) =>
       eventually(
         async () => {
-          const status = await callRpc(nftClient.getStatus.bind(nftClient), {});
+          const status = await ask(nftClient).getStatus({});
           return status.height >= height && status.details_height >= height;
         },
         `the NFTs of height ${height}`,

@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import { packageRoot } from '../../services/common/paths.js';
-import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
 import { startReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from '../support/block.js';
 import { readFacts } from '../support/facts.js';
 import { temporaryFolder } from '../support/folder.js';
 import { readNftTruth } from '../support/nft-facts.js';
+import { ask } from '../support/rpc.js';
 import { startBefore } from '../support/suite.js';
 
 const childPath = fileURLToPath(new URL('../support/indexer-child.js', import.meta.url));
@@ -34,7 +35,9 @@ async function nftHeights(
 ): Promise<{ height: number; details_height: number }> {
   const nothing = { height: 0, details_height: 0 };
   if (client === undefined) return nothing;
-  return callRpc(client.getStatus.bind(client), {}, { deadline: Date.now() + 1_000 }).catch(() => nothing);
+  return ask(client)
+    .getStatus({}, { deadline: Date.now() + 1_000 })
+    .catch(() => nothing);
 }
 
 /** Everything that lists and totals of the API say, to be compared between two indexes. */

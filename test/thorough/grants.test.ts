@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import { packageRoot } from '../../services/common/paths.js';
-import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually } from '../support/block.js';
@@ -14,6 +14,7 @@ import { readFacts } from '../support/facts.js';
 import { temporaryFolder } from '../support/folder.js';
 import { outputOf } from '../support/output.js';
 import { connectReindex } from '../support/reindex.js';
+import { ask } from '../support/rpc.js';
 
 const services = ['block', 'tx', 'nft', 'richlist'] as const;
 type Service = (typeof services)[number];
@@ -128,7 +129,7 @@ describe('services whose accounts of ClickHouse have the privileges that are doc
     running.clear();
   }
 
-  async function ask<T>(url: string): Promise<T> {
+  async function fetchJson<T>(url: string): Promise<T> {
     const response = await fetch(url, { signal: AbortSignal.timeout(20_000) });
     const text = await response.text();
     assert.equal(response.status, 200, `${url}: ${text}`);
@@ -139,7 +140,7 @@ describe('services whose accounts of ClickHouse have the privileges that are doc
   const reaches = (url: string, wanted: number): Promise<void> =>
     eventually(
       async () => {
-        const told = await ask<Record<string, unknown>>(`${url}/status`).catch(() => ({}));
+        const told = await fetchJson<Record<string, unknown>>(`${url}/status`).catch(() => ({}));
         const heights = Object.entries(told).filter(([name]) => /height$/.test(name));
         return heights.length >= 3 && heights.every(([, at]) => Number(at) >= wanted);
       },
@@ -168,7 +169,7 @@ describe('services whose accounts of ClickHouse have the privileges that are doc
     const url = await startAll('ingest', may.ingest);
     await reaches(url, height);
     const hash = async (): Promise<string> =>
-      (await ask<{ block: { hash: string } }>(`${url}/indexer/block/v1/blocks/${height}`)).block.hash;
+      (await fetchJson<{ block: { hash: string } }>(`${url}/indexer/block/v1/blocks/${height}`)).block.hash;
     const before = await hash();
     node.fork(height - 5, { keep_txs: true, tip: height + 2 });
     await eventually(async () => (await hash().catch(() => before)) !== before, 'the rollback', 60_000);
@@ -176,7 +177,7 @@ describe('services whose accounts of ClickHouse have the privileges that are doc
     // The status does not say how far the NFTs are. Whoever serves them after this has no writer that could end a repair.
     const nft = connectRpc(NftServiceClient, (running.get('nft') as Running).address);
     await eventually(
-      async () => (await callRpc(nft.getStatus.bind(nft), {})).height >= height + 2,
+      async () => (await ask(nft).getStatus({})).height >= height + 2,
       'the NFTs after the rollback',
       60_000,
     );
@@ -190,7 +191,7 @@ describe('services whose accounts of ClickHouse have the privileges that are doc
     const [tx] = txs;
     const [denom] = Object.keys(holders);
     const account = holders[denom as string]?.[0]?.account;
-    const { collections } = await ask<{ collections: { object_addr: string }[] }>(
+    const { collections } = await fetchJson<{ collections: { object_addr: string }[] }>(
       `${url}/indexer/nft/v1/collections`,
     );
     const collection = collections[0]?.object_addr;
@@ -207,7 +208,7 @@ describe('services whose accounts of ClickHouse have the privileges that are doc
       ].map((one) => `nft/v1/${one}`),
       `richlist/v1/${denom}?pagination.count_total=true`,
     ])
-      await ask(`${url}/indexer/${path}`);
+      await fetchJson(`${url}/indexer/${path}`);
     await endAll();
   });
 

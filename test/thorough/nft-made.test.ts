@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { callRpc } from '../../services/common/rpc/client.js';
 import { eventually } from '../support/block.js';
 import { madeChain } from '../support/made/chain.js';
 import { checkMade } from '../support/made/check.js';
@@ -9,6 +8,7 @@ import { startMadeNode } from '../support/made/node.js';
 import { type MadeService, serviceHere, serviceProgram } from '../support/made/service.js';
 import { wasmActor } from '../support/made/wasm.js';
 import { randomFrom } from '../support/random.js';
+import { ask } from '../support/rpc.js';
 import { isWhole } from '../support/sample.js';
 import { startBlockSource } from '../support/tx-block-source.js';
 
@@ -49,7 +49,9 @@ async function follow(
   });
   const { client } = service;
   const isThere = async (): Promise<boolean> => {
-    const status = await callRpc(client.getStatus.bind(client), {}).catch(() => undefined);
+    const status = await ask(client)
+      .getStatus({})
+      .catch(() => undefined);
     if (status === undefined) return false;
     const { height, details_height, hash } = status;
     return height === chain.height && details_height === height && hash === source.blocks.at(-1)?.hash;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { callRpc } from '../../services/common/rpc/client.js';
 import { eventually } from '../support/block.js';
 import { execute, testDatabase } from '../support/database.js';
 import { holdAt } from '../support/gate.js';
 import { everyNftAnswer, everyNftPath } from '../support/nft-answers.js';
 import { nftContents, type RebuildableOptions, startRebuildable, tableContents } from '../support/reindex.js';
+import { ask } from '../support/rpc.js';
 import { isWhole } from '../support/sample.js';
 import { endsAfterEach } from '../support/suite.js';
 
@@ -52,8 +52,7 @@ describe('rebuilding the tables of the nft service', () => {
       node.faults({ fail_one_in: 1, kinds: ['http500'], apis: ['rest', 'evm'] });
       await rebuild();
       assert.deepEqual(await everyNftAnswer(stack, paths), answers);
-      const pending = async (): Promise<number> =>
-        (await callRpc(stack.nft.getStatus.bind(stack.nft), {})).details_pending;
+      const pending = async (): Promise<number> => (await ask(stack.nft).getStatus({})).details_pending;
       assert.ok((await pending()) > 0, 'the node is asked again');
     });
   }
@@ -88,7 +87,7 @@ describe('rebuilding the tables of the nft service', () => {
     await eventually(hold.isReached, 'the tables');
     node.fork(50, { tip: 100 });
     await eventually(
-      async () => (await callRpc(stack.nft.getStatus.bind(stack.nft), {})).height === 100,
+      async () => (await ask(stack.nft).getStatus({})).height === 100,
       'the new chain in the tables in use',
     );
     hold.open();
@@ -97,7 +96,7 @@ describe('rebuilding the tables of the nft service', () => {
     await reading;
     assert.ok(reads > 10);
     await eventually(
-      async () => (await callRpc(stack.nft.getStatus.bind(stack.nft), {})).details_height >= 100,
+      async () => (await ask(stack.nft).getStatus({})).details_height >= 100,
       'the new chain in the rebuilt tables',
     );
     const database = await testDatabase();

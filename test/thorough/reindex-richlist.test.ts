@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Change, Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
-import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { verifyViews } from '../../tools/verify/views.js';
 import { eventually } from '../support/block.js';
 import { execute, testDatabase, uniquePrefix } from '../support/database.js';
@@ -8,6 +7,7 @@ import { holdAt } from '../support/gate.js';
 import { connectReindex, generationsOf } from '../support/reindex.js';
 import { type ModelBlock, modelBlocks, modelTokens } from '../support/richlist-model.js';
 import { startTestService, type TestService } from '../support/richlist-service.js';
+import { ask, collect, stream } from '../support/rpc.js';
 import { endsAfterEach } from '../support/suite.js';
 import { createScreen } from '../support/views.js';
 
@@ -48,10 +48,8 @@ describe('rebuilding the tables of the richlist service', () => {
     for (const token of modelTokens) {
       const denom = `0x${token}`;
       const list: Holder[] = await holders(denom);
-      const changes: Change[] = [];
       const request = { denom, from_height: 0, to_height: 0 };
-      for await (const some of streamRpc(client.streamChanges.bind(client), request))
-        changes.push(...some.changes);
+      const changes = await collect(stream(client).streamChanges(request), (some) => some.changes);
       all.push(list, changes);
     }
     return all;
@@ -132,7 +130,7 @@ describe('rebuilding the tables of the richlist service', () => {
     const rebuilt = await everything(running);
     await running.rebuild();
     assert.deepEqual(await everything(running), rebuilt);
-    const { rich_list_height } = await callRpc(running.client.getStatus.bind(running.client), {});
+    const { rich_list_height } = await ask(running.client).getStatus({});
     assert.equal(rich_list_height, 28);
   });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
 import { RpcError } from '../../services/common/errors.js';
 import { Phase } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
-import { callRpc, streamRpc } from '../../services/common/rpc/client.js';
 import { eventually } from '../support/block.js';
 import { execute, testDatabase, uniquePrefix } from '../support/database.js';
 import { holdAt } from '../support/gate.js';
@@ -13,6 +12,7 @@ import {
   startRebuildable,
   tableContents,
 } from '../support/reindex.js';
+import { ask, stream } from '../support/rpc.js';
 import { isWhole } from '../support/sample.js';
 import { endsAfterEach } from '../support/suite.js';
 
@@ -38,7 +38,7 @@ describe('rebuilding the tables of the tx service', () => {
     );
 
   const watchToTheEnd = async (client: Rebuildable['client']): Promise<void> => {
-    for await (const _ of streamRpc(client.watchReindex.bind(client), {}));
+    for await (const _ of stream(client).watchReindex({}));
   };
 
   /** Resolves when only these generations have tables. */
@@ -175,7 +175,7 @@ describe('rebuilding the tables of the tx service', () => {
     endLater(hold.open);
     const watch = () => watchToTheEnd(client);
     await fails(watch(), status.NOT_FOUND, /not being rebuilt/);
-    await fails(callRpc(client.cancelReindex.bind(client), {}), status.NOT_FOUND, /not being rebuilt/);
+    await fails(ask(client).cancelReindex({}), status.NOT_FOUND, /not being rebuilt/);
 
     const first = rebuild();
     await onlyLeft(prefix, '', '_g2');
@@ -184,12 +184,12 @@ describe('rebuilding the tables of the tx service', () => {
       fails(first, status.CANCELLED, /cancelled/),
       fails(watch(), status.CANCELLED, /cancelled/),
     ]);
-    const cancelled = callRpc(client.cancelReindex.bind(client), {});
+    const cancelled = ask(client).cancelReindex({});
     hold.open();
     await cancelled;
     await ends;
     await onlyLeft(prefix, '');
-    await fails(callRpc(client.cancelReindex.bind(client), {}), status.NOT_FOUND, /not being rebuilt/);
+    await fails(ask(client).cancelReindex({}), status.NOT_FOUND, /not being rebuilt/);
 
     assert.equal((await rebuild()).at(-1)?.phase, Phase.DONE);
     await onlyLeft(prefix, '_g3');

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
 import { RpcError } from '../../services/common/errors.js';
-import { streamRpc } from '../../services/common/rpc/client.js';
 import { toNanoseconds } from '../../services/common/time.js';
 import { computeScores } from '../../services/scoring-operator/policy/compute.js';
 import { explain } from '../../services/scoring-operator/policy/explain.js';
@@ -16,6 +15,7 @@ import { genesisBalance } from '../../tools/replay/generate/state.js';
 import { describeGenerated, generateChain } from '../../tools/replay/generate.js';
 import { startFactServices } from '../support/fact-services.js';
 import { randomFrom } from '../support/random.js';
+import { stream } from '../support/rpc.js';
 import { type Fraction, modelScores } from '../support/scoring-model.js';
 import { averagesIn, balancesAt, callsIn, sumBy, volumesIn } from '../support/scoring-truth.js';
 import { followBefore } from '../support/suite.js';
@@ -243,7 +243,7 @@ describe('scores of a chain that nobody has recorded, from a node of which one r
     const { tx } = services.clients;
     const through: number[] = [];
     let [count, last] = [0, 0];
-    for await (const part of streamRpc(tx.streamActivity.bind(tx), { from_height: 1, to_height: 39 })) {
+    for await (const part of stream(tx).streamActivity({ from_height: 1, to_height: 39 })) {
       for (const { height } of part.txs) {
         assert.ok(height > (through.at(-1) ?? 0) && height <= part.through_height && height >= last);
         [count, last] = [count + 1, height];

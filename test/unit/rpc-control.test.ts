@@ -9,10 +9,11 @@ import {
 import { TxServiceClient, TxServiceService } from '../../services/common/gen/indexer/tx/v1/tx.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
-import { callRpc, connectRpc, streamRpc } from '../../services/common/rpc/client.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
 import { checkControl } from '../../services/common/rpc/control.js';
 import { countLimits, type RpcServer, serveRpc, streaming, unary } from '../../services/common/rpc/server.js';
 import { openPlainTransport, type Transport } from '../../services/common/rpc/transport.js';
+import { ask, stream } from '../support/rpc.js';
 
 const environment = { log: createLog('silent'), metrics: createMetrics() };
 
@@ -64,9 +65,9 @@ describe('gRPC calls that change something', () => {
     const deadline = Date.now() + 5_000;
     try {
       return [
-        await codeOf(() => callRpc(client.cancelReindex.bind(client), {}, { deadline })),
-        await codeOf(() => drain(streamRpc(client.reindex.bind(client), {}, { deadline }))),
-        await codeOf(() => drain(streamRpc(client.watchReindex.bind(client), {}, { deadline }))),
+        await codeOf(() => ask(client).cancelReindex({}, { deadline })),
+        await codeOf(() => drain(stream(client).reindex({}, { deadline }))),
+        await codeOf(() => drain(stream(client).watchReindex({}, { deadline }))),
       ];
     } finally {
       client.close();
@@ -127,7 +128,7 @@ describe('gRPC messages', () => {
   const getTx = async (tx_hash: string): Promise<RpcError> => {
     const client = connectRpc(TxServiceClient, server.address);
     try {
-      await callRpc(client.getTx.bind(client), { tx_hash }, { deadline: Date.now() + 5_000 });
+      await ask(client).getTx({ tx_hash }, { deadline: Date.now() + 5_000 });
     } catch (error) {
       return error as RpcError;
     } finally {

@@ -8,7 +8,7 @@ import {
 } from '../../services/common/gen/indexer/block/v1/block.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
-import { callRpc, connectRpc, streamRpc } from '../../services/common/rpc/client.js';
+import { connectRpc } from '../../services/common/rpc/client.js';
 import type { CallContext } from '../../services/common/rpc/context.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
 import {
@@ -18,6 +18,7 @@ import {
   streaming,
   unary,
 } from '../../services/common/rpc/server.js';
+import { ask, stream } from '../support/rpc.js';
 
 /** A service whose answers tell what the handler saw. */
 function makeService(seen: { context?: CallContext; sent: number; ended: boolean }): ServedService {
@@ -74,8 +75,7 @@ for (const kind of ['in this process', 'over a socket'] as const) {
       client.close();
       await server?.close(100);
     });
-    const get = (height: number, settings = {}) =>
-      callRpc(client.getBlock.bind(client), { height }, settings);
+    const get = (height: number, settings = {}) => ask(client).getBlock({ height }, settings);
 
     it('gets the request id and the deadline', async () => {
       const deadline = Date.now() + 5_000;
@@ -86,7 +86,7 @@ for (const kind of ['in this process', 'over a socket'] as const) {
 
     it('gives statuses, and nothing of what broke inside', async () => {
       await assert.rejects(get(404), { code: status.NOT_FOUND, message: 'block 404 is not indexed' });
-      await assert.rejects(callRpc(client.getStatus.bind(client), {}), {
+      await assert.rejects(ask(client).getStatus({}), {
         code: status.INTERNAL,
         message: 'internal error',
       });
@@ -115,7 +115,7 @@ for (const kind of ['in this process', 'over a socket'] as const) {
       seen.sent = 0;
       seen.ended = false;
       const heights: number[] = [];
-      for await (const { head_height } of streamRpc(client.streamBlocks.bind(client), {
+      for await (const { head_height } of stream(client).streamBlocks({
         from_height: 100,
         parent_hash: '',
       })) {
@@ -132,7 +132,7 @@ for (const kind of ['in this process', 'over a socket'] as const) {
     it('ends a stream with its status, after what was sent before', async () => {
       const heights: number[] = [];
       const read = async (): Promise<void> => {
-        for await (const { head_height } of streamRpc(client.streamBlocks.bind(client), {
+        for await (const { head_height } of stream(client).streamBlocks({
           from_height: 1,
           parent_hash: '',
         })) {
@@ -146,8 +146,7 @@ for (const kind of ['in this process', 'over a socket'] as const) {
     it('ends a stream without an error when the reader aborts', async () => {
       const controller = new AbortController();
       let count = 0;
-      for await (const _ of streamRpc(
-        client.streamBlocks.bind(client),
+      for await (const _ of stream(client).streamBlocks(
         { from_height: 100, parent_hash: '' },
         { signal: controller.signal },
       )) {

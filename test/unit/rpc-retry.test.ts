@@ -4,9 +4,10 @@ import { RpcError } from '../../services/common/errors.js';
 import { TxServiceClient, TxServiceService } from '../../services/common/gen/indexer/tx/v1/tx.js';
 import { createLog } from '../../services/common/log.js';
 import { createMetrics } from '../../services/common/metrics.js';
-import { callRpc, connectRpc, maySendAgain } from '../../services/common/rpc/client.js';
+import { connectRpc, maySendAgain } from '../../services/common/rpc/client.js';
 import { serveRpc, unary } from '../../services/common/rpc/server.js';
 import { freePort } from '../../tools/bench/processes.js';
+import { ask } from '../support/rpc.js';
 import { endsAfterEach } from '../support/suite.js';
 
 /** Node 20 has no Promise.withResolvers. */
@@ -42,7 +43,7 @@ describe('a call that fails', () => {
   const failureOf = async (target: string): Promise<unknown> => {
     const client = connectRpc(TxServiceClient, target);
     try {
-      await callRpc(client.getStatus.bind(client), {}, { deadline: Date.now() + 5_000 });
+      await ask(client).getStatus({}, { deadline: Date.now() + 5_000 });
     } catch (error) {
       return error;
     } finally {

@@ -6,10 +6,10 @@ import {
   type NftServiceClient,
   TokenOrder,
 } from '../../../services/common/gen/indexer/nft/v1/nft.js';
-import { callRpc, streamRpc } from '../../../services/common/rpc/client.js';
 import { compareBytes, tokenKey } from '../../../services/nft/token-key.js';
 import { checkWalk } from '../lists.js';
 import type { Random } from '../random.js';
+import { ask, collect, stream } from '../rpc.js';
 import type { MadeChain } from './chain.js';
 import { alive, type MadeContract, type MadePlace, type MadeToken, type MadeWorld } from './world.js';
 
@@ -74,14 +74,14 @@ async function checkCollections({ client, chain, vm, random }: MadeCheck, world:
       name: 'collections',
       items: shown.map(expected),
       async read(pagination: PageRequest) {
-        const page = await callRpc(client.listCollections.bind(client), { pagination });
+        const page = await ask(client).listCollections({ pagination });
         return { items: page.collections, pagination: page.pagination! };
       },
     };
     await checkWalk(list, 1 + random.integer(5), reverse);
   }
   for (const contract of world.contracts.values()) {
-    const asked = callRpc(client.getCollection.bind(client), {
+    const asked = ask(client).getCollection({
       collection_addr: random.oneIn(2) ? toBech32(contract.address, 'init') : addressOf(vm, contract.address),
     });
     if (shown.includes(contract)) assert.deepEqual((await asked).collection, expected(contract));
@@ -94,7 +94,7 @@ async function checkCollections({ client, chain, vm, random }: MadeCheck, world:
       items: held.map(expected),
       async read(pagination: PageRequest) {
         const request = { account: toBech32(account, 'init'), pagination };
-        const page = await callRpc(client.listCollectionsByAccount.bind(client), request);
+        const page = await ask(client).listCollectionsByAccount(request);
         return { items: page.collections, pagination: page.pagination! };
       },
     };
@@ -109,7 +109,7 @@ async function checkCollections({ client, chain, vm, random }: MadeCheck, world:
     const containing = shown.filter(
       (contract) => !equal.includes(contract) && texts(contract).some((text) => text.includes(fold(wanted))),
     );
-    const found = await callRpc(client.listCollectionsByName.bind(client), {
+    const found = await ask(client).listCollectionsByName({
       name: wanted,
       pagination: { key: '', offset: 0, limit: 1000, count_total: true, reverse: false },
     });
@@ -158,9 +158,7 @@ async function checkTokens({ client, chain, vm, random }: MadeCheck, world: Made
       const own = all.filter((one) => one.contract === contract);
       const collection_addr = addressOf(vm, contract.address);
       await expect(`tokens of ${contract.kind} ${contract.address}`, own, (pagination) =>
-        callRpc(client.listTokensByCollection.bind(client), {
-          ...{ collection_addr, token_id: '', order_by, pagination },
-        }),
+        ask(client).listTokensByCollection({ ...{ collection_addr, token_id: '', order_by, pagination } }),
       );
     }
     for (const account of holders) {
@@ -169,7 +167,7 @@ async function checkTokens({ client, chain, vm, random }: MadeCheck, world: Made
       const wanted = only === undefined ? own : own.filter(({ contract }) => contract === only);
       const collection_addr = only === undefined ? '' : addressOf(vm, only.address);
       await expect(`tokens of ${account}`, wanted, (pagination) =>
-        callRpc(client.listTokensByAccount.bind(client), {
+        ask(client).listTokensByAccount({
           ...{ account: `0x${account}`, collection_addr, token_id: '', order_by, pagination },
         }),
       );
@@ -184,7 +182,7 @@ async function checkTokenTxs({ client, vm, random }: MadeCheck, world: MadeWorld
     for (const token of contract.tokens.values()) {
       if (token.burnt ? random.oneIn(2) : !random.oneIn(4)) continue;
       const request = { collection_addr: addressOf(vm, contract.address), token_id: token.id, pagination };
-      const found = await callRpc(client.listTokenTxs.bind(client), request);
+      const found = await ask(client).listTokenTxs(request);
       const expected = shown.includes(contract) ? token.txs : [];
       assert.deepEqual(found.tx_hashes, expected, `txs of ${token.id.slice(0, 50)} in ${contract.address}`);
     }
@@ -197,25 +195,23 @@ async function checkPast({ client, chain, vm, random }: MadeCheck): Promise<void
     const world = chain.worldAt(height);
     for (const contract of world.contracts.values()) {
       const collection_addr = addressOf(vm, contract.address);
-      const found: string[] = [];
-      for await (const { tokens } of streamRpc(client.streamCollectionTokens.bind(client), {
-        collection_addr,
-        height,
-      }))
-        found.push(...tokens.map(({ token_id, owner }) => JSON.stringify([token_id, owner])));
+      const held = stream(client).streamCollectionTokens({ collection_addr, height });
+      const found = await collect(held, ({ tokens }) =>
+        tokens.map(({ token_id, owner }) => JSON.stringify([token_id, owner])),
+      );
       const expected = alive(contract).map(({ id, owner }) => JSON.stringify([id, ownerOf(owner)]));
       assert.deepEqual(found.sort(), expected.sort(), `${collection_addr} after ${height}`);
       for (const { id: token_id, owner, burnt } of [...contract.tokens.values()].slice(0, 3)) {
-        const asked = callRpc(client.getTokenOwner.bind(client), { collection_addr, token_id, height });
+        const asked = ask(client).getTokenOwner({ collection_addr, token_id, height });
         if (burnt) await assert.rejects(asked, /there was no token/);
         else assert.equal((await asked).owner, ownerOf(owner));
       }
     }
     for (const account of chain.accounts.filter((key) => parseAccount(`0x${key}`, 'init') === key)) {
-      const found: string[] = [];
-      const request = { account: `0x${account}`, height };
-      for await (const { tokens } of streamRpc(client.streamAccountTokens.bind(client), request))
-        found.push(...tokens.map((token) => JSON.stringify([token.collection_addr, token.token_id])));
+      const owned = stream(client).streamAccountTokens({ account: `0x${account}`, height });
+      const found = await collect(owned, ({ tokens }) =>
+        tokens.map((token) => JSON.stringify([token.collection_addr, token.token_id])),
+      );
       const expected = [...world.contracts.values()].flatMap((contract) =>
         alive(contract)
           .filter(({ owner }) => owner === account)

@@ -1,5 +1,4 @@
 import { type NftServiceClient, TokenOrder } from '../../../services/common/gen/indexer/nft/v1/nft.js';
-import { callRpc, streamRpc } from '../../../services/common/rpc/client.js';
 import { connectLocal } from '../../../services/common/rpc/local.js';
 import type { Happening, NftBlock } from '../../../services/nft/decode/types.js';
 import type { Reader } from '../../../services/nft/read/reader.js';
@@ -7,7 +6,8 @@ import { nftService } from '../../../services/nft/rpc.js';
 import { createShower } from '../../../services/nft/show.js';
 import { factsAbove, nftViews } from '../../../services/nft/store/views.js';
 import { migrateNft, nftBlock, openNft } from '../nft-tables.js';
-import { collect, type Questions } from './readers.js';
+import { ask, collect, stream } from '../rpc.js';
+import type { Questions } from './readers.js';
 import { common, environment, page, type Service, top } from './service.js';
 
 const collection = 'c'.padEnd(64, '0');
@@ -25,23 +25,19 @@ const blocks: readonly NftBlock[] = Array.from({ length: top }, (_, index) => {
   return nftBlock(height, happenings, alice);
 });
 
-function ask(reader: Reader): Questions {
+function questionsOf(reader: Reader): Questions {
   const show = createShower('wasm', 'init');
   const service = nftService({ ...environment, show, retryDetails: undefined, reader: () => reader });
   const client = connectLocal<NftServiceClient>(service);
   const [account, collection_addr] = [`0x${alice}`, `0x${collection}`];
   const query = { token_id: '', order_by: TokenOrder.TOKEN_ID, pagination: page };
   return {
-    list: () => callRpc(client.listTokensByCollection.bind(client), { collection_addr, ...query }),
-    mine: () => callRpc(client.listTokensByAccount.bind(client), { account, collection_addr: '', ...query }),
-    size: () => callRpc(client.getCollection.bind(client), { collection_addr }),
-    owner: () =>
-      callRpc(client.getTokenOwner.bind(client), { collection_addr, token_id: '1', height: common }),
+    list: () => ask(client).listTokensByCollection({ collection_addr, ...query }),
+    mine: () => ask(client).listTokensByAccount({ account, collection_addr: '', ...query }),
+    size: () => ask(client).getCollection({ collection_addr }),
+    owner: () => ask(client).getTokenOwner({ collection_addr, token_id: '1', height: common }),
     past: () =>
-      collect(
-        streamRpc(client.streamAccountTokens.bind(client), { account, height: common }),
-        ({ tokens }) => tokens,
-      ),
+      collect(stream(client).streamAccountTokens({ account, height: common }), ({ tokens }) => tokens),
   };
 }
 
@@ -55,7 +51,7 @@ export const nft: Service = {
     await migrateNft(database, prefix);
     const { index, store, learn } = await openNft(database, prefix, { fault, vm: 'wasm' });
     return {
-      questions: ask(index.reader),
+      questions: questionsOf(index.reader),
       recover: () => store.recover(),
       async write(upTo) {
         await store.writeBlocks(blocks.slice(store.position.height, upTo));
@@ -69,7 +65,7 @@ export const nft: Service = {
     const { index } = await openNft(database, prefix);
     const { look } = index;
     return {
-      questions: ask({ ...index.reader, look }),
+      questions: questionsOf({ ...index.reader, look }),
       look: () => look().then(() => String(index.head.position.height)),
     };
   },

@@ -6,13 +6,6 @@ import { RpcError } from '../../../services/common/errors.js';
 /** What callers ask of tables, each answered whole: by name. */
 export type Questions = Readonly<Record<string, () => Promise<unknown>>>;
 
-/** All items of a stream. */
-export async function collect<T, U>(stream: AsyncIterable<T>, items: (message: T) => readonly U[]) {
-  const all: U[] = [];
-  for await (const message of stream) all.push(...items(message));
-  return all;
-}
-
 /** Answers by question. */
 export type State = Readonly<Record<string, unknown>>;
 

@@ -1,12 +1,12 @@
 import type { RichlistServiceClient } from '../../../services/common/gen/indexer/richlist/v1/richlist.js';
-import { callRpc, streamRpc } from '../../../services/common/rpc/client.js';
 import { connectLocal } from '../../../services/common/rpc/local.js';
 import type { DecodedBlock } from '../../../services/richlist/decode/block.js';
 import type { Reader } from '../../../services/richlist/read/reader.js';
 import { richlistService } from '../../../services/richlist/rpc.js';
 import { factsAbove, richlistViews } from '../../../services/richlist/store/views.js';
 import { openTestRichlist } from '../richlist-tables.js';
-import { collect, type Questions } from './readers.js';
+import { ask, collect, stream } from '../rpc.js';
+import type { Questions } from './readers.js';
 import { common, environment, hashOf, page, type Service, top } from './service.js';
 
 const accountOf = (n: number): string => n.toString(16).padStart(40, '0');
@@ -23,22 +23,17 @@ const blocks: readonly DecodedBlock[] = Array.from({ length: top }, (_, index) =
   };
 });
 
-function ask(reader: Reader): Questions {
+function questionsOf(reader: Reader): Questions {
   const service = richlistService({ ...environment, vm_type: 'evm', reader: () => reader });
   const client = connectLocal<RichlistServiceClient>(service);
   const denom = `0x${token}`;
   return {
-    list: () => callRpc(client.listHolders.bind(client), { denom, pagination: page }),
-    balance: () =>
-      callRpc(client.getBalance.bind(client), { denom, account: `0x${accountOf(9)}`, height: common }),
-    past: () =>
-      collect(
-        streamRpc(client.streamHolders.bind(client), { denom, height: common }),
-        ({ holders }) => holders,
-      ),
+    list: () => ask(client).listHolders({ denom, pagination: page }),
+    balance: () => ask(client).getBalance({ denom, account: `0x${accountOf(9)}`, height: common }),
+    past: () => collect(stream(client).streamHolders({ denom, height: common }), ({ holders }) => holders),
     changes: () =>
       collect(
-        streamRpc(client.streamChanges.bind(client), { denom, from_height: 1, to_height: common }),
+        stream(client).streamChanges({ denom, from_height: 1, to_height: common }),
         ({ changes }) => changes,
       ),
   };
@@ -53,7 +48,7 @@ export const richlist: Service = {
   async open(database, prefix, fault) {
     const { index, store } = await openTestRichlist(database, prefix, { fault });
     return {
-      questions: ask(index.reader),
+      questions: questionsOf(index.reader),
       recover: () => store.recover(),
       write: (upTo) => store.writeBlocks(blocks.slice(store.position.height, upTo)),
       unwind: (height) => store.unwind(height),
@@ -64,7 +59,7 @@ export const richlist: Service = {
     const { index } = await openTestRichlist(database, prefix);
     const { look } = index;
     return {
-      questions: ask({ ...index.reader, look }),
+      questions: questionsOf({ ...index.reader, look }),
       look: () => look().then(() => String(index.head.position.height)),
     };
   },

@@ -3,17 +3,17 @@ import type { Database } from '../../../services/common/clickhouse/database.js';
 import { RpcError } from '../../../services/common/errors.js';
 import type { TxServiceClient } from '../../../services/common/gen/indexer/tx/v1/tx.js';
 import { lookOf } from '../../../services/common/look.js';
-import { callRpc, streamRpc } from '../../../services/common/rpc/client.js';
 import { connectLocal } from '../../../services/common/rpc/local.js';
 import { createReader, type Reader, type ReaderOptions } from '../../../services/tx/read/reader.js';
 import { txService } from '../../../services/tx/rpc.js';
 import { createHead, type Head } from '../../../services/tx/store/cursor.js';
 import { headOf, tablesOf } from '../../../services/tx/store/tables.js';
 import { factsAbove, txViews } from '../../../services/tx/store/views.js';
+import { ask, collect, stream } from '../rpc.js';
 import { sampled } from '../sample.js';
 import { accounts, busy, type ModelBlock, msgTypes, randomChain, traceOf } from '../tx-model.js';
 import { migrateTx, openTx } from '../tx-tables.js';
-import { collect, type Questions } from './readers.js';
+import type { Questions } from './readers.js';
 import { common, environment, page, type Service, top } from './service.js';
 
 const chain = randomChain(11);
@@ -26,36 +26,32 @@ const orNotFound = <T>(answer: Promise<T>): Promise<T | string> =>
     throw error;
   });
 
-function ask(reader: () => Reader): Questions {
+function questionsOf(reader: () => Reader): Questions {
   const client = connectLocal<TxServiceClient>(txService({ ...environment, vm_type: 'evm', reader }));
   const questions: Record<string, () => Promise<unknown>> = {};
   const request = { msgs: [] as string[], is_signer: false, pagination: page };
   for (const key of [...sampled(accounts, 2), busy]) {
     const account = `0x${key}`;
-    questions[`txs of ${key}`] = () => callRpc(client.listTxsByAccount.bind(client), { ...request, account });
+    questions[`txs of ${key}`] = () => ask(client).listTxsByAccount({ ...request, account });
     questions[`internal txs of ${key}`] = () =>
-      callRpc(client.listEvmInternalTxsByAccount.bind(client), { ...request, account });
+      ask(client).listEvmInternalTxsByAccount({ ...request, account });
   }
   const account = `0x${busy}`;
   const msgs = msgTypes.slice(0, 2);
   const { hash } = blocks.slice(common).flatMap(({ txs }) => txs)[0] as { hash: string };
   return {
     ...questions,
-    signed: () => callRpc(client.listTxsByAccount.bind(client), { ...request, account, is_signer: true }),
-    evm: () => callRpc(client.listEvmTxsByAccount.bind(client), { ...request, account }),
-    filtered: () => callRpc(client.listTxsByAccount.bind(client), { ...request, account, msgs }),
-    msgs: () => callRpc(client.listTxs.bind(client), { ...request, msgs }),
-    all: () => callRpc(client.listTxs.bind(client), request),
-    'at a height': () => callRpc(client.listTxsByHeight.bind(client), { ...request, height: common }),
-    'at a height that goes': () => callRpc(client.listTxsByHeight.bind(client), { ...request, height: top }),
-    'at a height that goes first': () =>
-      callRpc(client.listTxsByHeight.bind(client), { ...request, height: common + 1 }),
-    'a tx that goes': () => orNotFound(callRpc(client.getTx.bind(client), { tx_hash: hash })),
+    signed: () => ask(client).listTxsByAccount({ ...request, account, is_signer: true }),
+    evm: () => ask(client).listEvmTxsByAccount({ ...request, account }),
+    filtered: () => ask(client).listTxsByAccount({ ...request, account, msgs }),
+    msgs: () => ask(client).listTxs({ ...request, msgs }),
+    all: () => ask(client).listTxs(request),
+    'at a height': () => ask(client).listTxsByHeight({ ...request, height: common }),
+    'at a height that goes': () => ask(client).listTxsByHeight({ ...request, height: top }),
+    'at a height that goes first': () => ask(client).listTxsByHeight({ ...request, height: common + 1 }),
+    'a tx that goes': () => orNotFound(ask(client).getTx({ tx_hash: hash })),
     activity: () =>
-      collect(
-        streamRpc(client.streamActivity.bind(client), { from_height: 1, to_height: common }),
-        ({ txs }) => txs,
-      ),
+      collect(stream(client).streamActivity({ from_height: 1, to_height: common }), ({ txs }) => txs),
   };
 }
 
@@ -81,7 +77,7 @@ export const tx: Service = {
     const { store, reader, head } = openTx(database, prefix, { fault, endCapacity: 3 });
     await lookOf(database, headOf(reader.tables), head)();
     return {
-      questions: ask(() => reader),
+      questions: questionsOf(() => reader),
       recover: () => store.recover(),
       async write(upTo, onStep = async () => {}) {
         while (store.position.height < upTo || store.position.internal_height < upTo) {
@@ -101,7 +97,7 @@ export const tx: Service = {
   async replica(database, prefix) {
     const reader = serve(database, prefix);
     return {
-      questions: ask(() => reader),
+      questions: questionsOf(() => reader),
       async look() {
         await reader.look?.();
         const { height, internal_height } = reader.head.position;
