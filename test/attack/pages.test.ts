@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
-import type { Database } from '../../services/common/clickhouse/database.js';
 import { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
 import { connectRpc } from '../../services/common/rpc/client.js';
 import {
@@ -16,6 +15,7 @@ import { forgetPeak, peakMemory_mb } from '../support/attack/memory.js';
 import { eventually } from '../support/block.js';
 import { testDatabase } from '../support/database.js';
 import { stream } from '../support/rpc.js';
+import { counting } from '../support/statements.js';
 
 /** Small pages, so that walks are short: what is said of 8 MiB holds of one. */
 const pageBytes = mebibytes(1);
@@ -268,19 +268,13 @@ describe('pages over what contracts and txs have piled up', () => {
   let stack: LargeStack;
   let run: (sql: string) => Promise<void>;
   /** Rows of the longest answer to a statement. */
-  let mostRows = 0;
+  let seen = { most: 0 };
   before(async () => {
     const database = await testDatabase();
     run = (sql) => database.command(sql, {}, { name: 'fill' });
-    const counting: Database = {
-      ...database,
-      async rows<T>(...statement: Parameters<Database['rows']>): Promise<T[]> {
-        const rows = await database.rows<T>(...statement);
-        mostRows = Math.max(mostRows, rows.length);
-        return rows;
-      },
-    };
-    stack = await serveLargeTables(counting, {
+    const { counted, seen: ofStack } = counting(database);
+    seen = ofStack;
+    stack = await serveLargeTables(counted, {
       txs: [2_000, 2_000, 2_000],
       tokens: { count: tokens, uri: 100, name: 10 },
     });
@@ -362,7 +356,7 @@ describe('pages over what contracts and txs have piled up', () => {
       token_count: '1',
     };
     // Every second collection is shown.
-    mostRows = 0;
+    seen.most = 0;
     for (const [table, columns, step] of [
       ['token_counts', ['account', 'collection', 'token_count'], 1],
       ['token_lists', ['list', 'scope', 'id_key', 'collection'], 1],
@@ -383,7 +377,7 @@ describe('pages over what contracts and txs have piled up', () => {
       const next = await readWithin(`${path}&pagination.key=${first.pagination.next_key}`, 250);
       for (const { tokens, collections } of [first, next]) assert.equal((tokens ?? collections)?.length, 2);
     }
-    assert.ok(mostRows < 100, `${mostRows} rows`);
+    assert.ok(seen.most < 100, `${seen.most} rows`);
   });
 
   it('of message types that come in any combination goes by their names', async () => {

@@ -7,29 +7,11 @@ import { createReader } from '../../services/tx/read/reader.js';
 import { createHead } from '../../services/tx/store/cursor.js';
 import { headOf, tablesOf } from '../../services/tx/store/tables.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { counting } from '../support/statements.js';
 import { busy, listsOf, type ModelBlock, naming, randomChain } from '../support/tx-model.js';
 import { migrateTx, openTx, type TxTables, type TxTablesOptions } from '../support/tx-tables.js';
 
 const page = { key: '', offset: 0, limit: 10, count_total: true, reverse: true };
-
-/** Passes statements on and counts them by name. */
-function counted(database: Database): { database: Database; names: string[] } {
-  const names: string[] = [];
-  return {
-    names,
-    database: {
-      ...database,
-      rows: (sql, params, options) => {
-        names.push(options.name);
-        return database.rows(sql, params, options);
-      },
-      bytes: (sql, format, params, options) => {
-        names.push(options.name);
-        return database.bytes(sql, format, params, options);
-      },
-    },
-  };
-}
 
 describe('reading the tables of the tx service', () => {
   let prefix = '';
@@ -57,24 +39,24 @@ describe('reading the tables of the tx service', () => {
       .reverse();
 
   it('asks once for what many ask at the same time, and not again for what it remembers', async () => {
-    const { database, names } = counted(await testDatabase());
-    const { store, reader } = await open({}, database);
+    const { counted, seen } = counting(await testDatabase());
+    const { store, reader } = await open({}, counted);
     await store.writeBlocks(more(20));
-    const cold = await open({}, database);
+    const cold = await open({}, counted);
     const { txs } = listsOf(blocks, 0);
-    names.length = 0;
+    seen.names.length = 0;
     const found = await Promise.all(txs.map(({ hash }) => getByHash(cold.reader, 'tx', hash, {})));
     assert.deepEqual(
       found.map((one) => String(one?.body)),
       txs.map(({ body }) => body),
     );
-    assert.ok(names.length <= 4, `${txs.length} txs by ${names.length} statements`);
-    names.length = 0;
+    assert.ok(seen.names.length <= 4, `${txs.length} txs by ${seen.names.length} statements`);
+    seen.names.length = 0;
     await Promise.all(txs.map(({ hash }) => getByHash(cold.reader, 'tx', hash, {})));
     await Promise.all(txs.map(({ hash }) => getByHash(reader, 'tx', hash, {})));
     await listByAccount(reader, 'tx', busy, false, page, {});
     await listAll(reader, 'tx', page, {});
-    assert.deepEqual(names, []);
+    assert.deepEqual(seen.names, []);
   });
 
   it('shows the new end of a list as soon as it is written, here and in other processes', async () => {

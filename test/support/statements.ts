@@ -58,15 +58,20 @@ export function withPrivileges(
   };
 }
 
-/** A database that tells how many rows the longest answer to a statement had. */
+/** A database that tells the names of its statements, and how many rows the longest answer to one had. */
 export function counting(database: Database) {
-  const seen = { most: 0 };
+  const seen = { most: 0, names: [] as string[] };
   const counted: Database = {
     ...database,
     async rows<T>(...statement: Parameters<Database['rows']>): Promise<T[]> {
+      seen.names.push(statement[2].name);
       const rows = await database.rows<T>(...statement);
       seen.most = Math.max(seen.most, rows.length);
       return rows;
+    },
+    bytes(...statement) {
+      seen.names.push(statement[3].name);
+      return database.bytes(...statement);
     },
   };
   return { counted, seen };

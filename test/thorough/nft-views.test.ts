@@ -4,6 +4,7 @@ import { answer, refused } from '../../services/nft/enrich/outcome.js';
 import type { DetailSource } from '../../services/nft/enrich/source.js';
 import { nftViews } from '../../services/nft/store/views.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { randomKills } from '../support/kills.js';
 import { checkWhole } from '../support/lists.js';
 import { checkPast, checkTokenTxs, everyNftList } from '../support/nft-lists.js';
 import { contracts, ids, modelOf, owners, randomNfts } from '../support/nft-model.js';
@@ -79,13 +80,9 @@ describe('views of NFTs', () => {
     seed: number,
     { vm, chain, sourceOf, onStep = async () => {} }: HistoryOptions,
   ): Promise<[tables: NftTables, blocks: NftBlock[]]> {
-    const [random, prefix] = [randomFrom(seed * 77), uniquePrefix()];
+    const [random, prefix] = [randomFrom(seed * 79), uniquePrefix()];
     await migrateNft(database, prefix);
-    let left = Number.POSITIVE_INFINITY;
-    const fault = (): void => {
-      left -= 1;
-      if (left < 0) throw new Error('killed');
-    };
+    const { fault, survive } = randomKills(random);
     const open = (): Promise<NftTables> => openNft(database, prefix, { fault, vm, capacity: 6 });
     let tables = await open();
     await tables.store.recover();
@@ -95,30 +92,20 @@ describe('views of NFTs', () => {
         (all) => [...all, chain.next(all.at(-1))],
         [...blocks],
       );
-      if (random.oneIn(3)) left = random.integer(20);
       const kind = random.integer(5);
-      try {
+      const work = async (): Promise<void> => {
         if (kind === 0) {
           const height = random.integer(blocks.length + 1);
           await tables.store.unwind(height);
           assert.equal(tables.store.position.height, height, 'it goes back no further than it must');
         } else if (kind === 1) await tables.learn(sourceOf(random));
         else await tables.store.writeBlocks(more.slice(blocks.length));
-      } catch (error) {
-        assert.match(String(error), /killed/);
-        for (;;) {
-          tables = await open();
-          left = random.oneIn(2) ? random.integer(12) : Number.POSITIVE_INFINITY;
-          if (
-            await tables.store.recover().then(
-              () => true,
-              () => false,
-            )
-          )
-            break;
-        }
-      }
-      left = Number.POSITIVE_INFINITY;
+      };
+      const recover = async (): Promise<void> => {
+        tables = await open();
+        await tables.store.recover();
+      };
+      await survive(work, recover, 20);
       blocks = more.slice(0, tables.store.position.height);
       assert.equal(tables.store.position.hash, blocks.at(-1)?.hash ?? '');
       await checkViews(database, tables.index.tables, tables.store.position, nftViews, random).catch(

@@ -4,6 +4,7 @@ import { findToken } from '../../services/richlist/read/denoms.js';
 import type { RichlistStore } from '../../services/richlist/store/store.js';
 import { richlistViews } from '../../services/richlist/store/views.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
+import { randomKills } from '../support/kills.js';
 import type { Random } from '../support/random.js';
 import { checkList, checkPast } from '../support/richlist-checks.js';
 import {
@@ -30,8 +31,6 @@ const steps = 32;
 /** Lists that are walked after a step, and at the end. */
 const [walkedNow, walkedAtLast] = [1, modelTokens.length];
 
-class Killed extends Error {}
-
 /** An index under test and the model that it must equal. */
 interface Subject {
   readonly random: Random;
@@ -39,28 +38,21 @@ interface Subject {
   readonly blocks: ModelBlock[];
   readonly model: ModelIndex;
   readonly list: TestRichlist;
-  /** Stops at the n-th point between two writes from now on. */
-  arm(n: number): void;
+  readonly kills: ReturnType<typeof randomKills>;
 }
 
 async function open(database: Database, seed: number): Promise<Subject> {
   const genesis = modelGenesis();
   const chain = modelChain(seed, genesis);
   const blocks: ModelBlock[] = [];
-  let left = -1;
+  const kills = randomKills(chain.random);
   const list = await openTestRichlist(database, uniquePrefix(), {
     openSeed: async (height) => ({ height, balances: () => seedOf(blocks[height - 1]?.truth ?? new Map()) }),
     askBalances: async (questions) =>
       questions.map(
         ({ token, account, height }) => blocks[height - 1]?.truth.get(ledgerKey(token, account)) ?? 0n,
       ),
-    fault: () => {
-      if (left === 0) {
-        left = -1;
-        throw new Killed('killed');
-      }
-      left -= 1;
-    },
+    fault: kills.fault,
     knownCapacity: seed % 2 === 0 ? 6 : 1_000,
   });
   await list.store.recover();
@@ -71,37 +63,17 @@ async function open(database: Database, seed: number): Promise<Subject> {
     blocks,
     model,
     list,
-    arm: (n) => {
-      left = n;
-    },
+    kills,
   };
 }
 
-/** Does a thing, killed at a random point now and then; says whether it came through. */
-async function survive(subject: Subject, work: (store: RichlistStore) => Promise<unknown>): Promise<boolean> {
-  const { random, list } = subject;
-  if (random.oneIn(3)) subject.arm(random.integer(12));
-  try {
-    await work(list.store);
-    subject.arm(-1);
-    return true;
-  } catch (error) {
-    if (!(error instanceof Killed)) throw error;
-    // The removing may be killed too.
-    for (;;) {
-      if (random.oneIn(2)) subject.arm(random.integer(8));
-      const recovered = await list.store.recover().then(
-        () => true,
-        (again: unknown) => {
-          if (!(again instanceof Killed)) throw again;
-          return false;
-        },
-      );
-      subject.arm(-1);
-      if (recovered) return false;
-    }
-  }
-}
+/** Does a thing, killed at a random point now and then. */
+const survive = ({ kills, list: { store } }: Subject, work: (store: RichlistStore) => Promise<unknown>) =>
+  kills.survive(
+    () => work(store),
+    () => store.recover(),
+    12,
+  );
 
 /** Follows what the store has come to, whether or not it was stopped on the way. */
 function catchUp({ model, blocks, list }: Subject): void {

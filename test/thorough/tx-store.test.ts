@@ -3,6 +3,7 @@ import { headOf } from '../../services/tx/store/tables.js';
 import { txViews } from '../../services/tx/store/views.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { grow } from '../support/grow.js';
+import { randomKills } from '../support/kills.js';
 import { checkPages, checkWhole } from '../support/lists.js';
 import { randomFrom } from '../support/random.js';
 import { wholeIt } from '../support/sample.js';
@@ -53,11 +54,7 @@ describe('the tables of the tx service', () => {
       const random = randomFrom(seed * 1000 + 17);
       const prefix = uniquePrefix();
       await migrateTx(database, prefix);
-      let crashIn = Number.POSITIVE_INFINITY;
-      const fault = () => {
-        crashIn -= 1;
-        if (crashIn < 0) throw new Error('crash');
-      };
+      const { fault, survive } = randomKills(random);
       let tables = openTx(database, prefix, { fault, endCapacity: 5 });
       await tables.store.recover();
       const chain = randomChain(seed);
@@ -65,8 +62,7 @@ describe('the tables of the tx service', () => {
       let internal_height = 0;
       for (let step = 0; step < 12; step++) {
         const before = blocks;
-        if (random.oneIn(3)) crashIn = random.integer(9);
-        try {
+        const work = async (): Promise<void> => {
           if (random.oneIn(5) && blocks.length > 0) {
             const height = random.integer(blocks.length + 1);
             await tables.store.unwind(height);
@@ -86,10 +82,9 @@ describe('the tables of the tx service', () => {
             blocks = [...blocks, ...added];
             await tables.store.writeBlocks(added);
           }
-        } catch (error) {
-          assert.match(String(error), /crash/);
-          // A new process: it goes on from what it finds, which is whole.
-          crashIn = Number.POSITIVE_INFINITY;
+        };
+        // A new process: it goes on from what it finds, which is whole.
+        const recover = async (): Promise<void> => {
           tables = openTx(database, prefix, { fault, endCapacity: 5 });
           const found = await tables.store.recover();
           const longer = before.length > blocks.length ? before : blocks;
@@ -97,8 +92,8 @@ describe('the tables of the tx service', () => {
           assert.equal(found.hash, longer[found.height - 1]?.hash ?? '');
           blocks = longer.slice(0, found.height);
           internal_height = found.internal_height;
-        }
-        crashIn = Number.POSITIVE_INFINITY;
+        };
+        await survive(work, recover, 9);
         await checkViews(
           database,
           tables.reader.tables,
