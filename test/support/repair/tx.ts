@@ -108,6 +108,6 @@ export const tx: Service = {
   async forgetful(database, prefix, looks) {
     const { head, look } = serve(database, prefix);
     await look?.();
-    return ask(() => serve(database, prefix, { head, look: looks ? look : async () => {} }));
+    return questionsOf(() => serve(database, prefix, { head, look: looks ? look : async () => {} }));
   },
 };
