@@ -110,7 +110,7 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
         const byHeight = new Map(rows.map((row) => [row.height, row]));
         return heights.map((height) => byHeight.get(height));
       },
-      ...{ most, atOnce: 1 },
+      ...{ most, atOnce: 2 },
     });
 
   /** Heights that a table has more than once. Grouped in the table's own order: memory does not grow with the chain. */
