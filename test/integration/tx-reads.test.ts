@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { QueryTimeout } from '../../services/common/clickhouse/database.js';
+import { noFactFiles } from '../../services/common/fact-files.js';
 import { lookOf } from '../../services/common/look.js';
 import { getByHash, listAll, listByAccount } from '../../services/tx/read/lists.js';
 import { createReader } from '../../services/tx/read/reader.js';
@@ -68,6 +69,7 @@ describe('reading the tables of the tx service', () => {
       database,
       tables,
       head,
+      files: noFactFiles,
       cacheBytes: 1_000_000,
       atOnce: 1,
       writesToo: false,

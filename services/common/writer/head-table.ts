@@ -135,6 +135,39 @@ export async function readSeen<Position extends Cursor>(
   return { position, repairs: position.height === 0 ? 0 : 1 };
 }
 
+/**
+ * Says whose facts the numbers of a service stand for, as a name for files: the same numbers stand for others in tables that
+ * were made anew, and after a rollback. '' while that is not known yet, and during a repair.
+ */
+export function factsOf(
+  database: Database,
+  { name, table }: Pick<HeadTable<Cursor>, 'name' | 'table'>,
+  head: { readonly position: Cursor; readonly repairs: number },
+): () => string {
+  let uuid = '';
+  let isAsking = false;
+  const ask = async (): Promise<void> => {
+    const rows = await database.rows<{ uuid: string }>(
+      `SELECT toString(uuid) AS uuid FROM system.tables WHERE concat(database, '.', name) = {table:String}`,
+      { table: table.replaceAll('`', '') },
+      { name: `${name}.table_id` },
+    );
+    uuid = rows[0]?.uuid ?? '';
+  };
+  return () => {
+    if (head.position.height === 0 || isRepairing(head.repairs)) return '';
+    if (uuid === '' && !isAsking) {
+      isAsking = true;
+      ask()
+        .catch(() => {}) // asked again when it is needed
+        .finally(() => {
+          isAsking = false;
+        });
+    }
+    return uuid === '' ? '' : `${uuid}-${head.repairs}`;
+  };
+}
+
 /** The blocks between two heights, inclusive, ascending. */
 export const readHashes = (
   database: Database,
