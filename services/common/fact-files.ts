@@ -77,6 +77,20 @@ interface File {
   users: number;
 }
 
+/** Opens the cache of a service where its settings say. */
+export const openFactFiles = (
+  config: { readonly DATA_DIR: string; readonly FACT_CACHE_MB: number; readonly ROLE: string },
+  service: string,
+  identity: () => string,
+  environment: Pick<FactFilesOptions, 'log' | 'metrics'>,
+): FactFiles =>
+  createFactFiles({
+    // A process that serves beside the one that writes has files of its own.
+    folder: join(config.DATA_DIR, 'facts', config.ROLE === 'serve' ? `${service}-serve` : service),
+    max_bytes: config.FACT_CACHE_MB * 1024 * 1024,
+    ...{ identity, service, ...environment },
+  });
+
 /** A cache that keeps nothing. */
 export const noFactFiles: FactFiles = {
   get: async () => new Map(),

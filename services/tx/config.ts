@@ -1,6 +1,6 @@
 import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
 import { consumerSettings } from '../common/consumer-settings.js';
-import { nodeSettings, pageSettings, programSettings } from '../common/settings.js';
+import { factSettings, nodeSettings, pageSettings, programSettings } from '../common/settings.js';
 import { defaultAccountsPerTx } from './decode/accounts.js';
 
 /** What only the tx service is told. */
@@ -9,11 +9,6 @@ export const txOwnSettings = {
     doc: 'Memory for the bodies of txs that were written or read last, in MiB; 0 for none.',
     default: '128',
     parse: asInteger(0, 65_536),
-  },
-  FACT_CACHE_MB: {
-    doc: 'Disk for txs that were written or read last, in MiB, in the folder `facts` of DATA_DIR, which may be deleted at any time; 0 for none. They are read from there in a tenth of the time of a query.',
-    default: '1024',
-    parse: asInteger(0, 1_048_576),
   },
   ACCOUNTS_PER_TX: {
     doc: 'Accounts that one tx is listed under at most, and stores on Move. A tx of many transfers names some thousands; a text that a contract makes up can name one with every eight bytes.',
@@ -25,7 +20,7 @@ export const txOwnSettings = {
 /** Every setting of the tx service. */
 export const txSettings = consumerSettings(
   7002,
-  { ...pageSettings, ...txOwnSettings },
+  { ...pageSettings, ...factSettings, ...txOwnSettings },
   {
     REST_URL: {
       ...nodeSettings.REST_URL,

@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import { type ConsumerTables, rebuildable, type TablesOptions } from '../common/consumer-service.js';
-import { createFactFiles } from '../common/fact-files.js';
+import { openFactFiles } from '../common/fact-files.js';
 import { createBlockFollower, nameOf } from '../common/follow-blocks.js';
 import { lookOf } from '../common/look.js';
 import { pageBoundOf } from '../common/page/fit.js';
@@ -33,12 +32,7 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
   const [tables, head, name] = [tablesOf(target), createHead(), nameOf('tx', isInUse)];
   const look = lookOf(database, headOf(tables), head);
   const facts = factsOf(database, headOf(tables), head);
-  const files = createFactFiles({
-    folder: join(config.DATA_DIR, 'facts', config.ROLE === 'serve' ? 'tx-serve' : 'tx'),
-    max_bytes: config.FACT_CACHE_MB * 1024 * 1024,
-    identity: () => (isInUse() ? facts() : ''),
-    ...{ service: 'tx', log, metrics },
-  });
+  const files = openFactFiles(config, 'tx', () => (isInUse() ? facts() : ''), { log, metrics });
   const reader = createReader({
     database,
     tables,

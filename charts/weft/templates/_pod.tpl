@@ -174,7 +174,7 @@ spec:
         {{- toYaml $values.securityContext | nindent 8 }}
       volumeMounts:
         - { name: tmp, mountPath: /tmp }
-        {{- if eq $component.service "tx" }}
+        {{- if has $component.service (list "block" "tx") }}
         - { name: facts, mountPath: /tmp/facts }
         {{- end }}
         {{- include "weft.certificateMounts" . | nindent 8 }}
@@ -187,7 +187,7 @@ spec:
   volumes:
     - name: tmp
       emptyDir: { sizeLimit: {{ $values.tmpSizeLimit }} }
-    {{- if eq $component.service "tx" }}
+    {{- if has $component.service (list "block" "tx") }}
     - name: facts
       emptyDir: { sizeLimit: {{ add 64 (dig "FACT_CACHE_MB" 1024 (default dict $values.settings) | int) }}Mi }
     {{- end }}

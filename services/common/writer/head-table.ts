@@ -147,25 +147,30 @@ export function factsOf(
   let uuid = '';
   let isAsking = false;
   const ask = async (): Promise<void> => {
-    const rows = await database.rows<{ uuid: string }>(
-      `SELECT toString(uuid) AS uuid FROM system.tables WHERE concat(database, '.', name) = {table:String}`,
-      { table: table.replaceAll('`', '') },
-      { name: `${name}.table_id` },
-    );
-    uuid = rows[0]?.uuid ?? '';
+    isAsking = true;
+    try {
+      uuid = await readTableId(database, table, name);
+    } catch {
+      // asked again when it is needed
+    } finally {
+      isAsking = false;
+    }
   };
   return () => {
     if (head.position.height === 0 || isRepairing(head.repairs)) return '';
-    if (uuid === '' && !isAsking) {
-      isAsking = true;
-      ask()
-        .catch(() => {}) // asked again when it is needed
-        .finally(() => {
-          isAsking = false;
-        });
-    }
+    if (uuid === '' && !isAsking) void ask();
     return uuid === '' ? '' : `${uuid}-${head.repairs}`;
   };
+}
+
+/** What tells a table from one that had its name before; '' where the engine gives tables no id. @param table qualified. */
+export async function readTableId(database: Database, table: string, name: string): Promise<string> {
+  const [row] = await database.rows<{ uuid: string }>(
+    `SELECT toString(uuid) AS uuid FROM system.tables WHERE concat(database, '.', name) = {table:String} AND notEmpty(uuid)`,
+    { table: table.replaceAll('`', '') },
+    { name: `${name}.table_id` },
+  );
+  return row?.uuid ?? '';
 }
 
 /** The blocks between two heights, inclusive, ascending. */
