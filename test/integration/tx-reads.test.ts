@@ -51,13 +51,16 @@ describe('reading the tables of the tx service', () => {
       found.map((one) => String(one?.body)),
       txs.map(({ body }) => body),
     );
-    assert.ok(seen.names.length <= 4, `${txs.length} txs by ${seen.names.length} statements`);
+    // Besides what a start asks for on its own.
+    const asked = (): string[] =>
+      seen.names.filter((name) => !['tx.newest_hashes', 'tx.table_id'].includes(name));
+    assert.ok(asked().length <= 4, `${txs.length} txs by ${asked().length} statements`);
     seen.names.length = 0;
     await Promise.all(txs.map(({ hash }) => getByHash(cold.reader, 'tx', hash, {})));
     await Promise.all(txs.map(({ hash }) => getByHash(reader, 'tx', hash, {})));
     await listByAccount(reader, 'tx', busy, false, page, {});
     await listAll(reader, 'tx', page, {});
-    assert.deepEqual(seen.names, []);
+    assert.deepEqual(asked(), []);
   });
 
   it('shows the new end of a list as soon as it is written, here and in other processes', async () => {

@@ -50,7 +50,7 @@ export const factFilesOf = (
 ): FactFiles =>
   createFactFiles({
     ...{
-      folder: join(folder, process),
+      folder: folderOfFacts(process),
       max_bytes: 1024 * 1024,
       service: 'tx',
       log: createLog('silent'),
@@ -60,6 +60,9 @@ export const factFilesOf = (
   });
 
 const folder = temporaryFolder('facts');
+
+/** Where a process keeps them. */
+export const folderOfFacts = (process: string): string => join(folder, process);
 
 /** Opens migrated tables anew, as a process that starts does: nothing is in memory. */
 export function openTx(database: Database, prefix: string, options: TxTablesOptions = {}): TxTables {
