@@ -102,8 +102,11 @@ export function createBlockStore(
   const keep = (headers: readonly ShownHeader[]): void =>
     files.put('headers', new Map(headers.map((header) => [header.height, JSON.stringify(header)])));
   /** Those of heights that are kept, ascending. */
-  const kept = async (heights: readonly number[]): Promise<ShownHeader[]> => {
-    const found = await files.get('headers', heights);
+  const kept = async (
+    heights: readonly number[],
+    most_bytes = Number.POSITIVE_INFINITY,
+  ): Promise<ShownHeader[]> => {
+    const found = await files.get('headers', heights, most_bytes);
     return heights.flatMap((height) => {
       const text = found.get(height);
       return text === undefined ? [] : (JSON.parse(text.toString()) as ShownHeader);
@@ -356,9 +359,9 @@ export function createBlockStore(
     async shownHeaders(from: number, to: number, call: ReadCall = {}): Promise<ShownHeader[]> {
       const count = to - from + 1;
       if (count <= mostKept) {
-        const headers = await kept(Array.from({ length: Math.max(0, count) }, (_, index) => from + index));
-        const bytes = headers.reduce((sum, { total_fee }) => sum + headerBytes + total_fee.length, 0);
-        if (headers.length === count && bytes <= (call.stop_after_bytes ?? bytes)) return headers;
+        const heights = Array.from({ length: Math.max(0, count) }, (_, index) => from + index);
+        const headers = await kept(heights, call.stop_after_bytes);
+        if (headers.length === count) return headers;
       }
       const began = identity;
       const headers = await shownHeaders(inRange, { from, to }, 'shown_headers', call);

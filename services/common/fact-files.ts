@@ -1,6 +1,6 @@
-import { close, mkdirSync, open, read, readdirSync, statSync, unlink, write } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { close, constants, mkdirSync, open as openFd, read, readdirSync, statSync, unlink, write } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { messageOf } from './errors.js';
@@ -20,8 +20,12 @@ import { createMutex } from './mutex.js';
 
 /** The cache of one service. */
 export interface FactFiles {
-  /** The values of numbers, those that are kept. */
-  get(series: string, numbers: readonly number[]): Promise<Map<number, Buffer>>;
+  /**
+   * The values of numbers, those that are kept.
+   *
+   * @param most_bytes how much is read: those of the first numbers that come to no more.
+   */
+  get(series: string, numbers: readonly number[], most_bytes: number): Promise<Map<number, Buffer>>;
   /** Keeps values. They may be found a moment later. */
   put(series: string, values: ReadonlyMap<number, string | Buffer>): void;
   /** Bytes on disk, about. */
@@ -59,7 +63,7 @@ const mostPending = 32 * 1024 * 1024;
 const [nearby, mostTogether] = [4_096, 1024 * 1024];
 
 const io = {
-  open: promisify(open),
+  open: promisify(openFd),
   close: promisify(close),
   read: promisify(read),
   write: promisify(write),
@@ -73,8 +77,10 @@ interface File {
   handle: Promise<{ readonly fd: number; readonly index: Buffer }> | undefined;
   /** Where the next value goes. */
   end: number;
-  /** Readers and the writer of now: it is not closed under them. */
+  /** Readers and the writer of now: it is not closed under them, since its descriptor may be another file's at once. */
   users: number;
+  /** Whether it is closed once nobody uses it. */
+  isLeft: boolean;
 }
 
 /** Opens the cache of a service where its settings say. */
@@ -112,46 +118,54 @@ export function createFactFiles({
   /** By name, those that were written last at the end. */
   let files = new Map<string, File>();
   let current = '';
-  let [size, pending] = [0, 0];
+  let [size, pending, open] = [0, 0, 0];
   let isOff = false;
   const oneByOne = createMutex();
 
   const openFile = async (path: string): Promise<{ fd: number; index: Buffer }> => {
-    const fd = await io.open(path, 'a+').then(async (made) => {
-      await io.close(made);
-      return io.open(path, 'r+');
-    });
+    // The folder may have been deleted.
+    await mkdir(dirname(path), { recursive: true });
+    const fd = await io.open(path, constants.O_RDWR | constants.O_CREAT);
     const index = Buffer.alloc(indexSize);
     await io.read(fd, index, 0, indexSize, 0);
     return { fd, index };
   };
 
   const closeFile = (file: File): void => {
+    file.isLeft = true;
     const { handle } = file;
+    if (file.users > 0 || handle === undefined) return;
+    open -= 1;
     file.handle = undefined;
-    handle?.then(({ fd }) => io.close(fd)).catch(() => {});
+    handle.then(({ fd }) => io.close(fd)).catch(() => {});
   };
 
   /** Runs something with an open file. */
   const using = async <T>(file: File, work: (fd: number, index: Buffer) => Promise<T>): Promise<T> => {
     file.users += 1;
     try {
-      file.handle ??= openFile(file.path);
+      if (file.handle === undefined) {
+        file.isLeft = false;
+        open += 1;
+        file.handle = openFile(file.path);
+        file.handle.catch(() => {
+          open -= 1;
+          file.handle = undefined;
+        });
+      }
       const { fd, index } = await file.handle;
       return await work(fd, index);
     } finally {
       file.users -= 1;
+      if (file.isLeft) closeFile(file);
+      else if (open > mostOpen) closeUnused();
     }
   };
 
   const closeUnused = (): void => {
-    let open = 0;
-    for (const file of files.values()) if (file.handle !== undefined) open += 1;
     for (const file of files.values()) {
       if (open <= mostOpen) return;
-      if (file.handle === undefined || file.users > 0) continue;
-      closeFile(file);
-      open -= 1;
+      if (file.handle !== undefined && file.users === 0) closeFile(file);
     }
   };
 
@@ -191,7 +205,7 @@ export function createFactFiles({
       });
       kept.sort((one, other) => one.mtimeMs - other.mtimeMs);
       for (const { name, path, end } of kept) {
-        files.set(name, { path, end, handle: undefined, users: 0 });
+        files.set(name, { path, end, handle: undefined, users: 0, isLeft: false });
         size += end;
       }
     } catch (error) {
@@ -216,7 +230,7 @@ export function createFactFiles({
     path: string,
     values: readonly (readonly [number, Buffer])[],
   ): Promise<void> => {
-    const file = files.get(name) ?? { path, handle: undefined, end: indexSize, users: 0 };
+    const file = files.get(name) ?? { path, handle: undefined, end: indexSize, users: 0, isLeft: false };
     if (!files.has(name)) size += file.end;
     files.delete(name);
     files.set(name, file);
@@ -238,7 +252,6 @@ export function createFactFiles({
       const [from, to] = [least * entrySize, (most + 1) * entrySize];
       await io.write(fd, index, from, to - from, from);
     });
-    closeUnused();
     await makeRoom();
     metrics.factBytes.set({ service }, size);
   };
@@ -248,13 +261,14 @@ export function createFactFiles({
     file: File,
     numbers: readonly number[],
     found: Map<number, Buffer>,
+    allow: (bytes: number) => boolean,
   ): Promise<void> =>
     using(file, async (fd, index) => {
       const entries = numbers.flatMap((number) => {
         const place = (number % perFile) * entrySize;
         const [at, length] = [index.readUIntLE(place, 6), index.readUInt32LE(place + 6)];
         // A damaged index names places that are none.
-        const isThere = at >= indexSize && at + length <= file.end;
+        const isThere = at >= indexSize && at + length <= file.end && allow(length);
         return isThere ? [{ number, at, length, sum: index.readUInt32LE(place + 10) }] : [];
       });
       entries.sort((one, other) => one.at - other.at);
@@ -296,7 +310,12 @@ export function createFactFiles({
     get size() {
       return size;
     },
-    async get(series, numbers) {
+    async get(series, numbers, most_bytes) {
+      let left = most_bytes;
+      const allow = (bytes: number): boolean => {
+        left -= bytes;
+        return left >= 0;
+      };
       const found = new Map<number, Buffer>();
       follow();
       if (files.size === 0) return found;
@@ -304,7 +323,7 @@ export function createFactFiles({
         await Promise.all(
           [...chunksOf(numbers)].map(([chunk, some]) => {
             const file = files.get(`${series}-${chunk}`);
-            return file === undefined ? undefined : readFrom(file, some, found);
+            return file === undefined ? undefined : readFrom(file, some, found, allow);
           }),
         );
       } catch {

@@ -29,7 +29,9 @@ describe('facts on local disk', () => {
       ...{ log: createLog('silent'), metrics: createMetrics() },
     });
   const textsOf = async (files: FactFiles, series: string, numbers: readonly number[]) =>
-    new Map([...(await files.get(series, numbers))].map(([number, bytes]) => [number, bytes.toString()]));
+    new Map(
+      [...(await files.get(series, numbers, 1e9))].map(([number, bytes]) => [number, bytes.toString()]),
+    );
   const filesIn = (): string[] =>
     readdirSync(join(folder, identity)).map((name) => join(folder, identity, name));
   const bytesOnDisk = (): number => filesIn().reduce((sum, file) => sum + statSync(file).size, 0);
@@ -66,12 +68,12 @@ describe('facts on local disk', () => {
   it('are others after a rollback, and those of before are gone from the disk', async () => {
     const files = start();
     files.put('tx', new Map([[7, 'of before']]));
-    await eventually(async () => (await files.get('tx', [7])).size === 1, 'the fact');
+    await eventually(async () => (await files.get('tx', [7], 1e9)).size === 1, 'the fact');
     identity = '';
-    assert.equal((await files.get('tx', [7])).size, 0);
+    assert.equal((await files.get('tx', [7], 1e9)).size, 0);
     files.put('tx', new Map([[8, 'during a repair']]));
     identity = 'a-2';
-    assert.equal((await files.get('tx', [7, 8])).size, 0);
+    assert.equal((await files.get('tx', [7, 8], 1e9)).size, 0);
     files.put('tx', new Map([[7, 'of after']]));
     await files.close();
     assert.deepEqual(readdirSync(folder), ['a-2']);
@@ -118,7 +120,7 @@ describe('facts on local disk', () => {
       [70_000, 100],
     ] as const) {
       const damaged = start();
-      assert.ok((await damaged.get('tx', [0])).size <= 1);
+      assert.ok((await damaged.get('tx', [0], 1e9)).size <= 1);
       writeFileSync(file, Buffer.alloc(left, 255), { flag: 'r+' });
       void at;
       for (const [number, text] of await textsOf(start(), 'tx', [...values.keys()]))
@@ -126,11 +128,12 @@ describe('facts on local disk', () => {
       await damaged.close();
     }
     const deleted = start();
-    assert.ok((await deleted.get('tx', [50])).size <= 1);
+    assert.ok((await deleted.get('tx', [50], 1e9)).size <= 1);
     rmSync(folder, { recursive: true });
-    await deleted.get('tx', [50, 51]);
-    deleted.put('tx', new Map([[50, 'again']]));
+    await deleted.get('tx', [50, 51], 1e9);
+    deleted.put('tx', new Map([[5_000, 'again']]));
     await deleted.close();
+    assert.equal((await textsOf(start(), 'tx', [5_000])).get(5_000), 'again');
   });
 
   it('are none where the disk cannot be written, and nothing fails', async () => {
@@ -138,13 +141,13 @@ describe('facts on local disk', () => {
     const files = start();
     files.put('tx', new Map([[1, 'one']]));
     await files.close();
-    assert.equal((await files.get('tx', [1])).size, 0);
+    assert.equal((await files.get('tx', [1], 1e9)).size, 0);
   });
 
   it('are none where they may take nothing', async () => {
     const files = start(0);
     files.put('tx', new Map([[1, 'one']]));
-    assert.equal((await files.get('tx', [1])).size, 0);
+    assert.equal((await files.get('tx', [1], 1e9)).size, 0);
     assert.equal(existsSync(folder), false);
   });
 });

@@ -19,6 +19,9 @@ export type BlockRanges = (kind: Kind, height: number, call: Call) => Promise<Se
 
 const heightsAtOnce = 256;
 
+/** Bytes of a row on local disk at most. */
+const mostOfRow = 4_096;
+
 export interface BlockRangesOptions {
   readonly database: Database;
   readonly tables: Tables;
@@ -60,7 +63,7 @@ export function createBlockRanges({
       atOnce,
     });
     return async (height: number, call: Call): Promise<Row | undefined> => {
-      const stored = (await files.get(table, [height])).get(height);
+      const stored = (await files.get(table, [height], mostOfRow)).get(height);
       return stored === undefined ? read(height, call) : (JSON.parse(stored.toString()) as Row);
     };
   };

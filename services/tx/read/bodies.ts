@@ -172,7 +172,7 @@ export function createBodies({
         if (body !== undefined) found.set(sequence, body);
       }
       if (missingIn(sequences).length > 0) {
-        const stored = await files.get(kind, missingIn(sequences));
+        const stored = await files.get(kind, missingIn(sequences), page.max_bytes);
         if (began === head.revision) {
           take(stored);
           remember(kind, stored);
