@@ -5,6 +5,9 @@ import { join } from 'node:path';
 /** Where files lie in memory, and how much has to be free there. The tests take as much again. */
 const [memory, least_bytes] = ['/dev/shm', 4 * 1024 ** 3];
 
+// For the processes that this one starts: as bin/weft.js says.
+process.env.UV_THREADPOOL_SIZE ??= '24';
+
 /**
  * Makes a folder for what tests leave behind, which goes with this process. In memory where there is plenty of it: the
  * embedded engine makes and removes thousands of small files.

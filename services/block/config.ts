@@ -2,6 +2,7 @@ import { asBoolean, asInteger, asOneOf, type Settings, type ValuesOf } from '../
 import { proxySettings } from '../common/http-proxy.js';
 import {
   chainSettings,
+  factSettings,
   logSettings,
   nodeSettings,
   pageSettings,
@@ -68,6 +69,7 @@ export const blockSettings = {
   ...serverSettings,
   ...requestSettings,
   ...pageSettings,
+  ...factSettings,
   ...blockOwnSettings,
   ...writerSettings,
   ROLE: {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { prepareTables, readMigrations } from '../common/clickhouse/migrate.js';
 import { measured } from '../common/clickhouse/open.js';
 import { loadSettings } from '../common/config.js';
+import { openFactFiles } from '../common/fact-files.js';
 import type { FaultPoint } from '../common/fault.js';
 import { stopAll, throwFatal } from '../common/lifecycle.js';
 import { pageBoundOf } from '../common/page/fit.js';
@@ -55,7 +56,9 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
     rowEpoch: () => readRowEpoch(database, target),
     onEpoch: (epoch) => metrics.writerEpoch.set({ service: 'block' }, epoch),
   });
-  const store = createBlockStore(fence.over(database), target, dependencies.fault);
+  const store = createBlockStore(fence.over(database), target, dependencies.fault, (identity) =>
+    openFactFiles(config, 'block', identity, { log, metrics }),
+  );
   const head = createHead(config.TAIL_MB * 1024 * 1024);
   const validators = createValidators(store, log);
   const ingests = config.ROLE !== 'serve';

@@ -6,9 +6,11 @@ import type { Target } from '../common/clickhouse/migrate.js';
 import { countRows, removeFromAll } from '../common/clickhouse/remove.js';
 import { readRowBinary } from '../common/clickhouse/row-binary.js';
 import { namesOf } from '../common/clickhouse/tables.js';
+import { type FactFiles, noFactFiles } from '../common/fact-files.js';
 import type { FaultPoint } from '../common/fault.js';
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
 import type { FencedDatabase } from '../common/writer/fence.js';
+import { readTableId } from '../common/writer/head-table.js';
 import {
   isUnderWay,
   type RollbackRow,
@@ -76,6 +78,9 @@ const headerBytes = 1_000;
 /** Headers of single blocks that go into one query, without fees and with them: fees may be megabytes. */
 const [headersAtOnce, shownAtOnce] = [100, 16];
 
+/** Headers of a range that are looked for on local disk. */
+const mostKept = 1_000;
+
 /** The condition on a range of heights (inclusive), ascending. */
 const inRange = 'height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height';
 
@@ -83,9 +88,30 @@ const inRange = 'height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height';
 const perBlock = ['blocks', 'materials', 'traces'] as const;
 
 /** Opens the tables; they must have been migrated. */
-export function createBlockStore(database: FencedDatabase, target: Target, fault: FaultPoint = () => {}) {
+export function createBlockStore(
+  database: FencedDatabase,
+  target: Target,
+  fault: FaultPoint = () => {},
+  openFiles: (identity: () => string) => FactFiles = () => noFactFiles,
+) {
   const tables = namesOf<string>(target);
   const { of: table } = tables;
+  /** Whose facts heights stand for now, see `FactFilesOptions`. */
+  let identity = '';
+  const files = openFiles(() => identity);
+  const keep = (headers: readonly ShownHeader[]): void =>
+    files.put('headers', new Map(headers.map((header) => [header.height, JSON.stringify(header)])));
+  /** Those of heights that are kept, ascending. */
+  const kept = async (
+    heights: readonly number[],
+    most_bytes = Number.POSITIVE_INFINITY,
+  ): Promise<ShownHeader[]> => {
+    const found = await files.get('headers', heights, most_bytes);
+    return heights.flatMap((height) => {
+      const text = found.get(height);
+      return text === undefined ? [] : (JSON.parse(text.toString()) as ShownHeader);
+    });
+  };
 
   const reading =
     <Row extends HeaderRow>(columns: string) =>
@@ -110,8 +136,23 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
         const byHeight = new Map(rows.map((row) => [row.height, row]));
         return heights.map((height) => byHeight.get(height));
       },
-      ...{ most, atOnce: 1 },
+      ...{ most, atOnce: 2 },
     });
+
+  const one = oneOf(shownHeaders, 'shown_header', shownAtOnce);
+  const oneShown = async (height: number, call: Call): Promise<ShownHeader | undefined> => {
+    const began = identity;
+    const header = await one(height, call);
+    if (header !== undefined && began === identity) keep([header]);
+    return header;
+  };
+
+  /** The tables and how often they were rolled back; '' during a rollback. */
+  const readIdentity = async (): Promise<string> => {
+    const uuid = await readTableId(database, table('blocks'), 'block');
+    const row = await readRollback(database, table('cuts'), 'block.rollback');
+    return uuid === '' || isUnderWay(row) ? '' : `${uuid}-${row.number}`;
+  };
 
   /** Heights that a table has more than once. Grouped in the table's own order: memory does not grow with the chain. */
   const repeated = (name: (typeof perBlock)[number]): string => {
@@ -206,6 +247,7 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
       await database.insert(table('blocks'), rows.join('\n'), named('write_headers'));
       await database.confirm();
       await fault('after headers');
+      keep(blocks.map(({ header }) => header));
     },
 
     /** Writes traces. */
@@ -240,6 +282,7 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
         await readRollback(database, table('cuts'), 'block.rollback'),
         await lastHeight(),
       ];
+      identity = '';
       const begun = rollbackTarget(last, newest);
       const to = Math.min(height, begun ?? newest);
       const removal = { database, tables, name: 'block.remove_above', fault };
@@ -261,6 +304,7 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
       }
       await removeFromAll(removal, above, { height: to }, counts);
       if (isUnderWay(row)) await note({ ...row, number: row.number + 1 });
+      identity = await readIdentity();
     },
 
     /**
@@ -288,10 +332,13 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
       return rows;
     },
 
-    /** First and last header; undefined while there is none. */
+    /** First and last header; undefined while there is none. From then on headers of these tables are kept on local disk. */
     async range(call: Call = {}): Promise<{ first: HeaderRow; last: HeaderRow } | undefined> {
+      // Asked for before and after: a rollback in between would give headers of one chain the number of another.
+      const before = await readIdentity();
       const [last] = await headers('1 ORDER BY height DESC LIMIT 1', {}, 'last', call);
       const [first] = await headers('1 ORDER BY height LIMIT 1', {}, 'first', call);
+      identity = before === (await readIdentity()) ? before : '';
       return first === undefined || last === undefined ? undefined : { first, last };
     },
 
@@ -299,15 +346,28 @@ export function createBlockStore(database: FencedDatabase, target: Target, fault
     header: oneOf(headers, 'header', headersAtOnce),
 
     /** The header of a height, with its fees. */
-    shownHeader: oneOf(shownHeaders, 'shown_header', shownAtOnce),
+    async shownHeader(height: number, call: Call): Promise<ShownHeader | undefined> {
+      const [header] = await kept([height]);
+      return header ?? oneShown(height, call);
+    },
 
     /** Headers of a range of heights (inclusive), ascending. */
     headers: (from: number, to: number, call: ReadCall = {}) =>
       headers(inRange, { from, to }, 'headers', call),
 
     /** The same with their fees. */
-    shownHeaders: (from: number, to: number, call: ReadCall = {}) =>
-      shownHeaders(inRange, { from, to }, 'shown_headers', call),
+    async shownHeaders(from: number, to: number, call: ReadCall = {}): Promise<ShownHeader[]> {
+      const count = to - from + 1;
+      if (count <= mostKept) {
+        const heights = Array.from({ length: Math.max(0, count) }, (_, index) => from + index);
+        const headers = await kept(heights, call.stop_after_bytes);
+        if (headers.length === count) return headers;
+      }
+      const began = identity;
+      const headers = await shownHeaders(inRange, { from, to }, 'shown_headers', call);
+      if (began === identity) keep(headers);
+      return headers;
+    },
 
     /** Bytes of the headers of a range of heights (inclusive), ascending, without reading them. */
     async headerSizes(from: number, to: number, call: Call = {}): Promise<number[]> {

@@ -8,7 +8,7 @@ export interface BatcherOptions<Key, Value> {
   readonly weigh?: (key: Key) => number;
   /** How much goes into one query; one key may be heavier. */
   readonly most: number;
-  /** How many queries may run at once: 1 where the engine takes one at a time anyway. */
+  /** How many queries may run at once. */
   readonly atOnce: number;
 }
 

@@ -39,6 +39,9 @@ export interface Metrics {
   /** Answers by where they came from: hit, miss, joined (an equal request was in flight), bypass. */
   readonly cache: Counter<'result'>;
   readonly cacheBytes: Gauge;
+  /** Facts that were looked for on local disk: hit, miss. */
+  readonly facts: Counter<'service' | 'result'>;
+  readonly factBytes: Gauge<'service'>;
   /** When the certificate that services show each other ends, in seconds since the epoch. */
   readonly certificateExpiry: Gauge<'file'>;
 }
@@ -82,6 +85,8 @@ export function createMetrics(process = false): Metrics {
     httpSeconds: histogram('http_request_seconds', 'Time of an HTTP request', 'route', 'status'),
     cache: counter('cache_total', 'Answers by where they came from', 'result'),
     cacheBytes: gauge('cache_bytes', 'Bytes of cached answers'),
+    facts: counter('fact_cache_reads_total', 'Facts looked for on local disk', 'service', 'result'),
+    factBytes: gauge('fact_cache_bytes', 'Bytes of facts on local disk', 'service'),
     certificateExpiry: gauge('certificate_expiry_seconds', 'When the certificate in use ends', 'file'),
   };
 }

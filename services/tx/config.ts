@@ -1,6 +1,6 @@
 import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
 import { consumerSettings } from '../common/consumer-settings.js';
-import { nodeSettings, pageSettings, programSettings } from '../common/settings.js';
+import { factSettings, nodeSettings, pageSettings, programSettings } from '../common/settings.js';
 import { defaultAccountsPerTx } from './decode/accounts.js';
 
 /** What only the tx service is told. */
@@ -20,7 +20,7 @@ export const txOwnSettings = {
 /** Every setting of the tx service. */
 export const txSettings = consumerSettings(
   7002,
-  { ...pageSettings, ...txOwnSettings },
+  { ...pageSettings, ...factSettings, ...txOwnSettings },
   {
     REST_URL: {
       ...nodeSettings.REST_URL,

@@ -1,8 +1,10 @@
 import { type ConsumerTables, rebuildable, type TablesOptions } from '../common/consumer-service.js';
+import { openFactFiles } from '../common/fact-files.js';
 import { createBlockFollower, nameOf } from '../common/follow-blocks.js';
 import { lookOf } from '../common/look.js';
 import { pageBoundOf } from '../common/page/fit.js';
 import type { OpenOptions, RebuildableService } from '../common/reindex/tables.js';
+import { factsOf } from '../common/writer/head-table.js';
 import type { TxConfig } from './config.js';
 import { decodeBlock } from './decode/block.js';
 import type { DecodedBlock, DecodeOptions } from './decode/types.js';
@@ -17,8 +19,8 @@ import { headOf, tablesOf } from './store/tables.js';
 /** Everything that is opened on one generation of the tx service's tables. */
 export type TxTables = ConsumerTables<Reader>;
 
-/** Queries of a kind that run at once: the embedded engine takes one at a time, a server many. */
-const [atOnceEmbedded, atOnceServer] = [1, 4];
+/** Queries of a kind that run at once: what waits meanwhile becomes one query, which costs less than several. */
+const [atOnceEmbedded, atOnceServer] = [2, 4];
 
 /** The tx service as one whose tables can be rebuilt. */
 export const rebuildableTx = (options: TablesOptions<TxConfig>): RebuildableService<TxTables> =>
@@ -29,6 +31,8 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
   const { target, database, writer, isInUse, signal } = opened;
   const [tables, head, name] = [tablesOf(target), createHead(), nameOf('tx', isInUse)];
   const look = lookOf(database, headOf(tables), head);
+  const facts = factsOf(database, headOf(tables), head);
+  const files = openFactFiles(config, 'tx', () => (isInUse() ? facts() : ''), { log, metrics });
   const reader = createReader({
     database,
     tables,
@@ -36,7 +40,9 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
     cacheBytes: config.BODY_CACHE_MB * 1024 * 1024,
     page: pageBoundOf('tx', config.PAGE_MB, metrics),
     atOnce: config.CLICKHOUSE_URL === '' ? atOnceEmbedded : atOnceServer,
+    files,
     writesToo: config.ROLE !== 'serve',
+    writtenEnd: (key) => store.endOf(key),
     look: config.ROLE === 'serve' ? look : undefined,
   });
   const earlier = (): ResolveStores | undefined => {

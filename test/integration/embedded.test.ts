@@ -118,6 +118,41 @@ describe('the embedded engine', () => {
     assert.deepEqual(await gathered(100), [{ n: 100 }]);
   });
 
+  it('lets a query take more memory than usual ones while no other does', async () => {
+    const database = await testDatabase();
+    const gathered = (megabytes: number, most: number) =>
+      database.rows(
+        `SELECT length(groupArray(repeat('x', 1000) || toString(number))) AS n FROM numbers(${megabytes * 1000})`,
+        {},
+        { name: 'gathered', memory_bytes: most * 1024 * 1024 },
+      );
+    const answers = await Promise.all([
+      gathered(60, 400),
+      gathered(1, 400),
+      gathered(60, 400),
+      gathered(2, 400),
+    ]);
+    assert.deepEqual(answers, [[{ n: 60_000 }], [{ n: 1_000 }], [{ n: 60_000 }], [{ n: 2_000 }]]);
+    await assert.rejects(gathered(500, 400), QueryTooLarge);
+  });
+
+  it('runs statements side by side: none waits for a long one, of its kind or of another', async () => {
+    const database = await testDatabase();
+    const ended: string[] = [];
+    const run = async (what: string, sql: string, priority: 'read' | 'write' | 'background') => {
+      await database.rows(sql, {}, { name: what, priority });
+      ended.push(what);
+    };
+    const long = run('long', 'SELECT sleepEachRow(0.5) FROM numbers(6)', 'read');
+    await Promise.all([
+      run('read', 'SELECT 1', 'read'),
+      run('write', 'SELECT 1', 'write'),
+      run('background', 'SELECT 1', 'background'),
+    ]);
+    assert.ok(!ended.includes('long'), ended.join());
+    await long;
+  });
+
   it('tells a deadline from other failures', async () => {
     const database = await testDatabase();
     const options = { name: 'slow', deadline: Date.now() + 200 };

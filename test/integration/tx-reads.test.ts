@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { QueryTimeout } from '../../services/common/clickhouse/database.js';
+import { noFactFiles } from '../../services/common/fact-files.js';
 import { lookOf } from '../../services/common/look.js';
 import { getByHash, listAll, listByAccount } from '../../services/tx/read/lists.js';
 import { createReader } from '../../services/tx/read/reader.js';
@@ -50,13 +51,16 @@ describe('reading the tables of the tx service', () => {
       found.map((one) => String(one?.body)),
       txs.map(({ body }) => body),
     );
-    assert.ok(seen.names.length <= 4, `${txs.length} txs by ${seen.names.length} statements`);
+    // Besides what a start asks for on its own.
+    const asked = (): string[] =>
+      seen.names.filter((name) => !['tx.newest_hashes', 'tx.table_id'].includes(name));
+    assert.ok(asked().length <= 4, `${txs.length} txs by ${asked().length} statements`);
     seen.names.length = 0;
     await Promise.all(txs.map(({ hash }) => getByHash(cold.reader, 'tx', hash, {})));
     await Promise.all(txs.map(({ hash }) => getByHash(reader, 'tx', hash, {})));
     await listByAccount(reader, 'tx', busy, false, page, {});
     await listAll(reader, 'tx', page, {});
-    assert.deepEqual(seen.names, []);
+    assert.deepEqual(asked(), []);
   });
 
   it('shows the new end of a list as soon as it is written, here and in other processes', async () => {
@@ -68,6 +72,7 @@ describe('reading the tables of the tx service', () => {
       database,
       tables,
       head,
+      files: noFactFiles,
       cacheBytes: 1_000_000,
       atOnce: 1,
       writesToo: false,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { codeOf, type Database } from '../../services/common/clickhouse/database.js';
-import { quoted } from '../../services/common/clickhouse/insert.js';
+import { quoted } from '../../services/common/clickhouse/literals.js';
 import { readBody } from '../../services/common/http-body.js';
 import { temporaryFolder } from './folder.js';
 import { type HttpServer, serveHttp } from './http-server.js';
@@ -22,8 +22,8 @@ const longestField = 131_072;
 
 /** What one request wants. */
 interface Statement {
+  /** With the values of its parameters, as a server puts them in. */
   readonly sql: string;
-  readonly params: Readonly<Record<string, string>>;
   /** Rows of an insert, as they were sent. */
   readonly data: Buffer | undefined;
   readonly deadline: number | undefined;
@@ -37,7 +37,7 @@ export async function serveClickHouse(database: Database): Promise<ClickHouseSer
   const folder = temporaryFolder('clickhouse');
   let [files, longest] = [0, 0];
 
-  const insert = async ({ sql, params, deadline }: Statement, data: Buffer): Promise<void> => {
+  const insert = async ({ sql, deadline }: Statement, data: Buffer): Promise<void> => {
     const options = { name: 'test.http', deadline };
     const [, statement = '', format = ''] = /^([\s\S]*)\sFORMAT (\w+)\s*$/.exec(sql) ?? [];
     const plain = /^INSERT INTO (.+)$/.exec(statement);
@@ -52,7 +52,7 @@ export async function serveClickHouse(database: Database): Promise<ClickHouseSer
       const from = ` FROM file(${quoted(file)}, '${format}', `;
       await database.command(
         statement.replace(' FROM input(', () => from),
-        params,
+        {},
         options,
       );
     } finally {
@@ -61,15 +61,15 @@ export async function serveClickHouse(database: Database): Promise<ClickHouseSer
   };
 
   const answer = async (statement: Statement): Promise<Buffer | string> => {
-    const { sql, params, data, deadline } = statement;
+    const { sql, data, deadline } = statement;
     const options = { name: 'test.http', deadline };
     if (data !== undefined) {
       await insert(statement, data);
       return '';
     }
     const select = /^([\s\S]*)\sFORMAT (\w+)\s*$/.exec(sql);
-    if (select !== null) return database.bytes(select[1] as string, select[2] as string, params, options);
-    await database.command(sql, params, options);
+    if (select !== null) return database.bytes(select[1] as string, select[2] as string, {}, options);
+    await database.command(sql, {}, options);
     return '';
   };
 
@@ -116,18 +116,22 @@ async function readStatement(request: IncomingMessage): Promise<Statement> {
       throw new Error(`HTML Form Exception: Field value too long: ${name}`);
   const query = fields.find(([name]) => name === 'query')?.[1];
   const seconds = Number(searchParams.get('max_execution_time') ?? 0);
+  const params = new Map(fields.map(([name, value]) => [name, value]));
   return {
-    sql: query ?? body.toString('utf8'),
-    params: Object.fromEntries(
-      fields.flatMap(([name, value]) =>
-        name.startsWith('param_') ? [[name.slice('param_'.length), unescaped(value)]] : [],
-      ),
+    sql: (query ?? body.toString('utf8')).replace(
+      /\{(\w+): *([A-Z][\w(), ]*)\}/g,
+      (placeholder, name: string, type: string) => {
+        const value = params.get(`param_${name}`);
+        if (value === undefined) return placeholder;
+        const text = quoted(unescaped(value));
+        return type === 'String' ? text : `CAST(${text}, '${type}')`;
+      },
     ),
     data: query !== undefined && form.length === 0 ? body : undefined,
     deadline: seconds > 0 ? Date.now() + seconds * 1_000 : undefined,
   };
 }
 
-/** A parameter as it was before the client escaped it: the engine's client escapes it again. */
+/** A parameter as it was before the client escaped it. */
 const unescaped = (text: string): string =>
   text.replaceAll(/\\(.)/g, (_, letter: string) => ({ t: '\t', n: '\n', r: '\r' })[letter] ?? letter);

@@ -1,17 +1,21 @@
 import { join } from 'node:path';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { migrate, readMigrations } from '../../services/common/clickhouse/migrate.js';
+import { createFactFiles, type FactFiles } from '../../services/common/fact-files.js';
 import type { FaultPoint } from '../../services/common/fault.js';
 import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
 import { packageRoot } from '../../services/common/paths.js';
 import { soleWriter } from '../../services/common/writer/fence.js';
+import { factsOf } from '../../services/common/writer/head-table.js';
 import type { DecodedTx } from '../../services/tx/decode/types.js';
 import { createReader, type Reader, takeOver } from '../../services/tx/read/reader.js';
 import { createHead, type Head } from '../../services/tx/store/cursor.js';
 import type { ResolveStores } from '../../services/tx/store/owners.js';
 import { createTxStore, type TxStore } from '../../services/tx/store/store.js';
-import { tablesOf } from '../../services/tx/store/tables.js';
+import { headOf, tablesOf } from '../../services/tx/store/tables.js';
 import { testDatabase, uniquePrefix } from './database.js';
+import { temporaryFolder } from './folder.js';
 import { storeOwner } from './tx-model.js';
 
 /** The tx service's tables with a writer and a reader, as in one process. */
@@ -23,6 +27,8 @@ export interface TxTables {
 
 export interface TxTablesOptions {
   readonly cacheBytes?: number;
+  /** Default: some of its own, of 1 MiB. */
+  readonly files?: FactFiles;
   readonly fault?: FaultPoint;
   readonly endCapacity?: number;
   readonly resolveStores?: ResolveStores;
@@ -35,19 +41,44 @@ export async function migrateTx(database: Database, prefix: string): Promise<voi
   await migrate(database, migrations, { database: `${prefix}_tx`, cluster: '' });
 }
 
+/** What a process keeps on local disk: one that starts after it finds it there. */
+export const factFilesOf = (
+  database: Database,
+  tables: ReturnType<typeof tablesOf>,
+  head: Head,
+  process: string,
+): FactFiles =>
+  createFactFiles({
+    ...{
+      folder: folderOfFacts(process),
+      max_bytes: 1024 * 1024,
+      service: 'tx',
+      log: createLog('silent'),
+      metrics: createMetrics(),
+    },
+    identity: factsOf(database, headOf(tables), head),
+  });
+
+const folder = temporaryFolder('facts');
+
+/** Where a process keeps them. */
+export const folderOfFacts = (process: string): string => join(folder, process);
+
 /** Opens migrated tables anew, as a process that starts does: nothing is in memory. */
 export function openTx(database: Database, prefix: string, options: TxTablesOptions = {}): TxTables {
   const target = { database: `${prefix}_tx`, cluster: '' };
-  const head = createHead();
-  const reader = createReader({
+  const [tables, head] = [tablesOf(target), createHead()];
+  const reader: Reader = createReader({
     database,
-    tables: tablesOf(target),
+    tables,
     head,
+    files: options.files ?? factFilesOf(database, tables, head, prefix),
+    writtenEnd: (key) => store.endOf(key),
     cacheBytes: options.cacheBytes ?? 1024 * 1024,
     atOnce: 1,
     writesToo: true,
   });
-  const store = createTxStore({
+  const store: TxStore = createTxStore({
     database: soleWriter(database),
     target,
     log: createLog('silent'),

@@ -110,12 +110,12 @@ describe('a ClickHouse server', () => {
     });
     const database = opened(await openDatabase({ ...settings, CLICKHOUSE_URL: slow.url }));
     const reads = Array.from({ length: 40 }, () => database.rows('SELECT SLOW', {}, options).catch(() => {}));
-    await eventually(async () => waiting >= 16, 'reads to take every connection');
+    await eventually(async () => waiting >= 10, 'reads to take every connection of theirs');
     const target = { database: 'weft_block', cluster: '' };
     const row = { scope: '', epoch: 1, id: 'a', beat: 1, lease_ms: 1, is_released: false, host: '' };
     await writeWriter(database, target, row);
     assert.equal(await readEpoch(database, target, ''), 0);
-    assert.equal(waiting, 16);
+    assert.equal(waiting, 10);
     await slow.close();
     await Promise.all(reads);
   });

@@ -1,88 +1,17 @@
 import assert from 'node:assert/strict';
-import { createTurns, type Priority, type Turns } from '../../services/common/clickhouse/turns.js';
-
-/** Turns by a clock that goes forward only while somebody has one. */
-function world() {
-  let time = 0;
-  const turns = createTurns(() => time);
-  const log: Priority[] = [];
-  const spent: Record<Priority, number> = { read: 0, write: 0, background: 0 };
-  const use = (priority: Priority, takes: number): Promise<void> =>
-    turns.take({ priority }, async () => {
-      log.push(priority);
-      time += takes;
-      spent[priority] += takes;
-    });
-  /** Somebody who asks again as soon as it was served, until an end. */
-  const ask = async (priority: Priority, takes: number, until: number): Promise<void> => {
-    while (time < until) await use(priority, takes);
-  };
-  return { turns, log, spent, use, ask, now: () => time };
-}
+import { createTurns, type Turns } from '../../services/common/clickhouse/turns.js';
 
 const many = (count: number, work: () => Promise<void>): Promise<void>[] =>
   Array.from({ length: count }, work);
 
 describe('turns at the engine', () => {
-  it('give writes and rebuilds their share of the time under reads without end', async () => {
-    const { spent, ask } = world();
-    // Writers ask one statement at a time, most of them as short as reads.
-    await Promise.all([
-      ...many(32, () => ask('read', 5, 70_000)),
-      ask('write', 2, 70_000),
-      ask('background', 2, 70_000),
-    ]);
-    assert.ok(Math.abs(spent.read - 40_000) < 400, `reads ${spent.read}`);
-    assert.ok(Math.abs(spent.write - 20_000) < 400, `writes ${spent.write}`);
-    assert.ok(Math.abs(spent.background - 10_000) < 400, `background ${spent.background}`);
-  });
-
-  it('give reads their share under long writes without end', async () => {
-    const { spent, ask } = world();
-    await Promise.all([
-      ...many(4, () => ask('read', 5, 60_000)),
-      ...many(8, () => ask('write', 80, 60_000)),
-      ...many(8, () => ask('background', 200, 60_000)),
-    ]);
-    assert.ok(spent.read > 30_000, `reads ${spent.read}`);
-  });
-
-  it('leave to others what one does not want', async () => {
-    const { spent, ask } = world();
-    await Promise.all([
-      ...many(2, () => ask('write', 10, 30_000)),
-      ...many(2, () => ask('background', 10, 30_000)),
-    ]);
-    assert.ok(Math.abs(spent.write - 20_000) < 50, `writes ${spent.write}`);
-    await ask('background', 10, 40_000);
-    assert.ok(spent.background >= 19_950, `background ${spent.background}`);
-  });
-
-  it('serve a read next that comes now and then, whatever waits', async () => {
-    const { turns, log, use, ask, now } = world();
-    const backlog = [...many(20, () => use('write', 50)), ...many(20, () => use('background', 50))];
-    for (let round = 0; round < 10; round++) {
-      const before = log.length;
-      await use('read', 1);
-      assert.ok(log.length - before <= 2, `${log.length - before} went before a read`);
-    }
-    await Promise.all(backlog);
-    // Nor does who was away for long hold up the others afterwards.
-    await ask('write', 10, now() + 100_000);
-    const before = log.length;
-    await Promise.all([...many(100, () => use('read', 10)), ...many(10, () => use('write', 10))]);
-    const firstWrites = log.slice(before, before + 12).filter((priority) => priority === 'write').length;
-    assert.ok(firstWrites >= 3, `${firstWrites} writes among the first 12`);
-    await turns.idle();
-  });
-
   it('go on after work that fails, and are idle only when nobody waits', async () => {
-    const turns: Turns = createTurns();
-    const failing = turns.take({ priority: 'read' }, async () => {
+    const turns: Turns = createTurns(1);
+    const failing = turns.take({}, async () => {
       throw new Error('no');
     });
     const done: string[] = [];
-    const second = turns.take({ priority: 'write' }, async () => {
+    const second = turns.take({}, async () => {
       await new Promise((resolve) => setImmediate(resolve));
       done.push('second');
     });
@@ -95,7 +24,7 @@ describe('turns at the engine', () => {
 
   it('are given to clients by turns, and the calls of one in the order they began', async () => {
     let time = 0;
-    const turns = createTurns(() => time);
+    const turns = createTurns(1, () => time);
     const log: string[] = [];
     const use = (client: string, deadline: number) =>
       turns.take({ client, deadline }, async () => {
@@ -111,7 +40,7 @@ describe('turns at the engine', () => {
 
   it('do not hold against a client what it used while nobody waited', async () => {
     let time = 0;
-    const turns = createTurns(() => time);
+    const turns = createTurns(1, () => time);
     const log: string[] = [];
     const use = (client: string, takes: number) =>
       turns.take({ client }, async () => {
@@ -125,7 +54,7 @@ describe('turns at the engine', () => {
   });
 
   it('are not given to a caller who has left', async () => {
-    const turns = createTurns();
+    const turns = createTurns(1);
     let isWanted = true;
     let began = 0;
     let end = (): void => {};
@@ -144,7 +73,7 @@ describe('turns at the engine', () => {
   });
 
   it('are several at a time where the engine takes several', async () => {
-    const turns = createTurns(undefined, 3);
+    const turns = createTurns(3);
     let [running, most] = [0, 0];
     const work = async (): Promise<void> => {
       running += 1;

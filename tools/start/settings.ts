@@ -10,6 +10,7 @@ import { proxySettings } from '../../services/common/http-proxy.js';
 import { logLevels } from '../../services/common/log.js';
 import {
   chainSettings,
+  factSettings,
   nodeSettings,
   pageSettings,
   reindexSettings,
@@ -41,6 +42,7 @@ export const startSettings = {
   ...writerSettings,
   ...requestSettings,
   ...pageSettings,
+  ...factSettings,
   ...blockOwnSettings,
   ...txOwnSettings,
   ...nftOwnSettings,

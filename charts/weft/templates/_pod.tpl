@@ -174,6 +174,9 @@ spec:
         {{- toYaml $values.securityContext | nindent 8 }}
       volumeMounts:
         - { name: tmp, mountPath: /tmp }
+        {{- if has $component.service (list "block" "tx") }}
+        - { name: facts, mountPath: /tmp/facts }
+        {{- end }}
         {{- include "weft.certificateMounts" . | nindent 8 }}
         {{- with $values.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
@@ -184,6 +187,10 @@ spec:
   volumes:
     - name: tmp
       emptyDir: { sizeLimit: {{ $values.tmpSizeLimit }} }
+    {{- if has $component.service (list "block" "tx") }}
+    - name: facts
+      emptyDir: { sizeLimit: {{ add 64 (dig "FACT_CACHE_MB" 1024 (default dict $values.settings) | int) }}Mi }
+    {{- end }}
     {{- include "weft.certificateVolumes" . | nindent 4 }}
     {{- with $values.extraVolumes }}
     {{- toYaml . | nindent 4 }}

@@ -2,13 +2,19 @@ import type { Readable } from 'node:stream';
 import { TupleParam } from '@clickhouse/client';
 import { status } from '@grpc/grpc-js';
 import { AccessDenied, messageOf, RpcError } from '../errors.js';
-import type { Priority } from './turns.js';
 
 /** Values for the `{name:Type}` placeholders of a statement. */
 export type Params = Readonly<Record<string, unknown>>;
 
 /** A value for a placeholder of type Tuple(...): a plain list would be taken for an Array. */
 export const tuple = (values: readonly unknown[]): unknown => new TupleParam(values);
+
+/**
+ * Whose statement it is: `read` for a call that somebody waits for, `write` for what follows the
+ * chain, `background` for what may take its time, such as a rebuild. Each has sessions, or connections to a
+ * server, of its own.
+ */
+export type Priority = 'read' | 'write' | 'background';
 
 /** What a statement carries of the call that wants it. */
 export interface Call {
@@ -26,11 +32,11 @@ export interface Call {
 export interface StatementOptions extends Call {
   /** What the statement is called in metrics and logs, e.g. `tx.by_hash`. */
   readonly name: string;
-  /** Whose share of the engine's time it takes. Default: read, or write for an insert. */
+  /** Default: read, or write for an insert. */
   readonly priority?: Priority | undefined;
   /** Whether it must not wait for other statements: where the database is a server, it has connections for such ones. */
   readonly isUrgent?: boolean | undefined;
-  /** Told when the statement begins to run: the embedded engine takes one at a time. */
+  /** Told when the statement begins to run. */
   readonly onTurn?: (() => void) | undefined;
   /** The statement fails with QueryTooLarge when it takes more bytes of the engine's memory. */
   readonly memory_bytes?: number | undefined;

@@ -1,4 +1,5 @@
 import type { Guard, LineFormat, Params } from './database.js';
+import { quoted } from './literals.js';
 
 /** A column of a table, as DESCRIBE TABLE says it. */
 export interface Column {
@@ -19,9 +20,6 @@ export interface InsertStatement {
 
 /** The column that says which writer a row is of; see writer/fence.ts. */
 const epochColumn = 'epoch';
-
-/** Text as a string literal of ClickHouse. */
-export const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** The first of lines. */
 export function firstLineOf(lines: string): string {

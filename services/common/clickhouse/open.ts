@@ -1,9 +1,15 @@
 import { join } from 'node:path';
 import type { Metrics } from '../metrics.js';
-import { aroundStatements, type Database, QueryTooLarge, type StatementOptions } from './database.js';
+import {
+  aroundStatements,
+  type Database,
+  type Priority,
+  QueryTooLarge,
+  type StatementOptions,
+} from './database.js';
 import { openEmbedded } from './embedded.js';
 import { openServer } from './server.js';
-import { createTurns } from './turns.js';
+import { createTurns, type Turns } from './turns.js';
 
 /** Which engine to use, as the configuration says. */
 export interface DatabaseConfig {
@@ -16,8 +22,9 @@ export interface DatabaseConfig {
   readonly QUERY_MEMORY_MB?: number;
 }
 
-/** Statements that a server is sent at the same time: usual ones, and urgent ones besides. */
-const [usualConnections, urgentConnections] = [16, 4];
+/** Statements of each kind that a server is sent at the same time, and urgent ones besides. */
+const connectionsOf: Readonly<Record<Priority, number>> = { read: 10, write: 4, background: 2 };
+const urgentConnections = 4;
 
 /** Opens the engine: a server when CLICKHOUSE_URL is set, else the embedded one in DATA_DIR. */
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {
@@ -38,27 +45,27 @@ function bounded(database: Database, most_mb: number | undefined): Database {
 async function openEngine(config: DatabaseConfig): Promise<Database> {
   if (config.CLICKHOUSE_URL === '') return openEmbedded(join(config.DATA_DIR, 'clickhouse'));
   const connect = (connections: number): Database => {
-    const server = openServer({
+    return openServer({
       url: config.CLICKHOUSE_URL,
       username: config.CLICKHOUSE_USER,
       password: config.CLICKHOUSE_PASSWORD,
       replicated: config.CLICKHOUSE_CLUSTER !== '',
       connections,
     });
-    return queued(server, connections);
   };
-  return split(connect(usualConnections), connect(urgentConnections));
+  const { read, write, background } = connectionsOf;
+  return split(queued(connect(read + write + background)), connect(urgentConnections));
 }
 
-/**
- * A database whose statements take turns, a few at a time: clients by turns, and without those whose callers have left.
- *
- * @param atOnce how many statements it takes at the same time.
- */
-function queued(database: Database, atOnce: number): Database {
-  const turns = createTurns(undefined, atOnce);
+/** A server whose statements take turns: those of each kind apart, clients by turns, and without those whose callers have left. */
+function queued(database: Database): Database {
+  const turns: Readonly<Record<Priority, Turns>> = {
+    read: createTurns(connectionsOf.read),
+    write: createTurns(connectionsOf.write),
+    background: createTurns(connectionsOf.background),
+  };
   return aroundStatements(database, (options, run, priority) =>
-    turns.take({ ...options, priority: options.priority ?? priority }, () => {
+    turns[options.priority ?? priority].take(options, () => {
       options.onTurn?.();
       return run(options);
     }),

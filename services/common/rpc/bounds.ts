@@ -148,7 +148,7 @@ function turnsByAddress(atOnce: number) {
     }
   };
   return async (address: string, turn: Turn, work: () => Promise<void>): Promise<void> => {
-    const own = addresses.get(address) ?? { turns: createTurns(undefined, atOnce), calls: 0 };
+    const own = addresses.get(address) ?? { turns: createTurns(atOnce), calls: 0 };
     addresses.set(address, own);
     own.calls += 1;
     try {

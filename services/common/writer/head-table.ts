@@ -135,6 +135,44 @@ export async function readSeen<Position extends Cursor>(
   return { position, repairs: position.height === 0 ? 0 : 1 };
 }
 
+/**
+ * Says whose facts the numbers of a service stand for, as a name for files: the same numbers stand for others in tables that
+ * were made anew, and after a rollback. '' while that is not known yet, and during a repair.
+ */
+export function factsOf(
+  database: Database,
+  { name, table }: Pick<HeadTable<Cursor>, 'name' | 'table'>,
+  head: { readonly position: Cursor; readonly repairs: number },
+): () => string {
+  let uuid = '';
+  let isAsking = false;
+  const ask = async (): Promise<void> => {
+    isAsking = true;
+    try {
+      uuid = await readTableId(database, table, name);
+    } catch {
+      // asked again when it is needed
+    } finally {
+      isAsking = false;
+    }
+  };
+  return () => {
+    if (head.position.height === 0 || isRepairing(head.repairs)) return '';
+    if (uuid === '' && !isAsking) void ask();
+    return uuid === '' ? '' : `${uuid}-${head.repairs}`;
+  };
+}
+
+/** What tells a table from one that had its name before; '' where the engine gives tables no id. @param table qualified. */
+export async function readTableId(database: Database, table: string, name: string): Promise<string> {
+  const [row] = await database.rows<{ uuid: string }>(
+    `SELECT toString(uuid) AS uuid FROM system.tables WHERE concat(database, '.', name) = {table:String} AND notEmpty(uuid)`,
+    { table: table.replaceAll('`', '') },
+    { name: `${name}.table_id` },
+  );
+  return row?.uuid ?? '';
+}
+
 /** The blocks between two heights, inclusive, ascending. */
 export const readHashes = (
   database: Database,

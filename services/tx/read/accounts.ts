@@ -44,10 +44,19 @@ export interface AccountsOptions {
   readonly atOnce: number;
   /** Whether this process writes the tables, and tells what it has written. */
   readonly writesToo: boolean;
+  /** The end of a list as the writer in this process knows it; it may be ahead. */
+  readonly writtenEnd?: ((key: ListKey) => ListEnd | undefined) | undefined;
 }
 
 /** Opens the account lists. */
-export function createAccounts({ database, tables, head, atOnce, writesToo }: AccountsOptions): Accounts {
+export function createAccounts({
+  database,
+  tables,
+  head,
+  atOnce,
+  writesToo,
+  writtenEnd = () => undefined,
+}: AccountsOptions): Accounts {
   const known = createEndTable(endsRemembered);
   let [revision, position] = [head.revision, head.position];
   // Who writes the tables knows which lists have changed; anybody else must look again
@@ -114,7 +123,7 @@ export function createAccounts({ database, tables, head, atOnce, writesToo }: Ac
     async end(list, account, upTo, call) {
       forgetWhatMayHaveChanged();
       const key = listKey(list, account);
-      const remembered = known.get(key);
+      const remembered = writtenEnd(key) ?? known.get(key);
       if (remembered !== undefined && (remembered.latest[0] ?? 0) <= upTo) return remembered;
       const [before, began] = [head.position, head.revision];
       const found = await batched({ key, list, upTo }, call);

@@ -3,6 +3,7 @@ import { createBatcher } from '../../common/batcher.js';
 import type { Call, Database } from '../../common/clickhouse/database.js';
 import { readRowBinary } from '../../common/clickhouse/row-binary.js';
 import { RpcError } from '../../common/errors.js';
+import type { FactFiles } from '../../common/fact-files.js';
 import type { LargeBody } from '../../common/gen/indexer/tx/v1/tx.js';
 import { createMutex } from '../../common/mutex.js';
 import { countFitting, type PageBound } from '../../common/page/fit.js';
@@ -35,8 +36,8 @@ export interface Bodies {
    * @throws RpcError ABORTED when the chain was rolled back since the reference was made.
    */
   parts(body: LargeBody, call: Call): AsyncGenerator<Buffer, void, undefined>;
-  /** Remembers a body that was just written. */
-  put(kind: Kind, sequence: number, body: string | Buffer): void;
+  /** Keeps bodies that were just written. */
+  put(kind: Kind, written: ReadonlyMap<number, string>): void;
 }
 
 export interface BodiesOptions {
@@ -46,6 +47,8 @@ export interface BodiesOptions {
   readonly head: Head;
   /** Memory for bodies, in bytes; 0 for none. */
   readonly cacheBytes: number;
+  /** The bodies on local disk. */
+  readonly files: FactFiles;
   /** How many queries may run at once. */
   readonly atOnce: number;
   readonly page: PageBound;
@@ -63,7 +66,15 @@ const rolledBack = (): RpcError =>
   new RpcError(status.UNAVAILABLE, 'the chain was rolled back while the call was answered: ask again');
 
 /** Opens the bodies. */
-export function createBodies({ database, tables, head, cacheBytes, atOnce, page }: BodiesOptions): Bodies {
+export function createBodies({
+  database,
+  tables,
+  head,
+  cacheBytes,
+  files,
+  atOnce,
+  page,
+}: BodiesOptions): Bodies {
   const cache = cacheBytes === 0 ? undefined : createBodyLog(cacheBytes);
   let revision = head.revision;
   const cacheKey = (kind: Kind, sequence: number): number => sequence * kinds.length + kinds.indexOf(kind);
@@ -73,6 +84,10 @@ export function createBodies({ database, tables, head, cacheBytes, atOnce, page 
     if (revision === head.revision) return;
     revision = head.revision;
     cache?.clear();
+  };
+
+  const remember = (kind: Kind, bodies: ReadonlyMap<number, string | Buffer>): void => {
+    if (cache !== undefined) for (const [sequence, body] of bodies) cache.put(cacheKey(kind, sequence), body);
   };
 
   /** Bodies in the order of their numbers, and none after a page's worth of them. */
@@ -89,11 +104,10 @@ export function createBodies({ database, tables, head, cacheBytes, atOnce, page 
       { name: `tx.${kind}_bodies`, ...call, stop_after_bytes: page.max_bytes },
     );
     const found = new Map<number, Buffer>();
-    for (const rows = readRowBinary(answer); rows.more(); ) {
-      const sequence = rows.uint64();
-      const body = rows.bytes();
-      found.set(sequence, body);
-      if (began === head.revision) cache?.put(cacheKey(kind, sequence), body);
+    for (const rows = readRowBinary(answer); rows.more(); ) found.set(rows.uint64(), rows.bytes());
+    if (began === head.revision) {
+      remember(kind, found);
+      files.put(kind, found);
     }
     return found;
   };
@@ -157,6 +171,13 @@ export function createBodies({ database, tables, head, cacheBytes, atOnce, page 
         const body = cache?.get(cacheKey(kind, sequence));
         if (body !== undefined) found.set(sequence, body);
       }
+      if (missingIn(sequences).length > 0) {
+        const stored = await files.get(kind, missingIn(sequences), page.max_bytes);
+        if (began === head.revision) {
+          take(stored);
+          remember(kind, stored);
+        }
+      }
       const missing = missingIn(sequences);
       if (missing.length > 0) take(await batchers[kind](missing, call));
 
@@ -194,9 +215,10 @@ export function createBodies({ database, tables, head, cacheBytes, atOnce, page 
         yield bytes;
       }
     },
-    put: (kind, sequence, body) => {
+    put: (kind, written) => {
       forgetIfRolledBack();
-      cache?.put(cacheKey(kind, sequence), body);
+      remember(kind, written);
+      files.put(kind, written);
     },
   };
 }

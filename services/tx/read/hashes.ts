@@ -1,9 +1,9 @@
 import { createBatcher } from '../../common/batcher.js';
 import type { Call, Database } from '../../common/clickhouse/database.js';
 import { groupBy } from '../../common/group.js';
-import { createLru } from '../../common/lru.js';
 import type { Head } from '../store/cursor.js';
 import type { Kind, Tables } from '../store/tables.js';
+import { createHashLog, hashesIn } from './hash-log.js';
 
 /** Where the bodies of a hash are. */
 export interface HashEntry {
@@ -19,7 +19,9 @@ export interface Hashes {
    */
   find(kind: Kind, hash: string, upTo: number, call: Call): Promise<HashEntry | undefined>;
   /** Remembers where a hash that was just written is. */
-  put(kind: Kind, hash: string, entry: HashEntry): void;
+  put(kind: Kind, hash: string, sequence: number): void;
+  /** Forgets what it remembers: hashes were written, and nobody says which. */
+  forget(): void;
 }
 
 export interface HashesOptions {
@@ -29,10 +31,10 @@ export interface HashesOptions {
   /** How many queries may run at once. */
   readonly atOnce: number;
   /**
-   * How many hashes to remember; 0 for none. Only where this process writes the tables and
-   * says so with `put`: elsewhere nobody would notice that a hash came a second time.
+   * Whether this process writes the tables, and says so with `put`: elsewhere nobody would notice that a hash came a
+   * second time, so nothing is remembered.
    */
-  readonly remembered: number;
+  readonly writesToo: boolean;
 }
 
 interface HashRow extends HashEntry {
@@ -43,10 +45,18 @@ interface HashRow extends HashEntry {
 /** Hashes that one query looks up. */
 const hashesAtOnce = 256;
 
+/** The kinds whose hashes are remembered, those that have one body; each takes as many segments of 4 MiB at most. */
+const [remembered, segments] = [['tx', 'evm_tx'] as const, 12];
+
+/** Hashes that one query reads into memory. */
+const filledAtOnce = 100_000;
+
 /** Opens the hashes. */
-export function createHashes({ database, tables, head, atOnce, remembered }: HashesOptions): Hashes {
-  const known = remembered === 0 ? undefined : createLru<string, HashEntry>(remembered);
-  let revision = head.revision;
+export function createHashes({ database, tables, head, atOnce, writesToo }: HashesOptions): Hashes {
+  const known = new Map<Kind, ReturnType<typeof createHashLog>>();
+  if (writesToo) for (const kind of remembered) known.set(kind, createHashLog(segments));
+  /** Those that the memory is of; none before it is used. */
+  let rollbacks = -1;
   const look = createBatcher<{ kind: Kind; hash: string }, readonly HashRow[]>({
     run: async (keys, call) => {
       const rows = await database.rows<HashRow>(
@@ -63,29 +73,46 @@ export function createHashes({ database, tables, head, atOnce, remembered }: Has
     most: hashesAtOnce,
     atOnce,
   });
-  const forgetIfRolledBack = (): void => {
-    if (revision === head.revision) return;
-    revision = head.revision;
-    known?.clear();
+  /** Reads the newest hashes into memory, in the background. What fails is looked up one by one. */
+  const fill = async (): Promise<void> => {
+    const began = rollbacks;
+    for (const [kind, log] of known) {
+      const last = head.position.last[kind];
+      for (let from = Math.max(0, last - hashesIn(segments)); from < last; from += filledAtOnce) {
+        const rows = await database.rows<{ hash: string; sequence: number }>(
+          `SELECT substring(h.hash, 1, 24) AS hash, sequence FROM ${tables.of('hashes')} AS h WHERE kind = {kind:String} AND sequence > {from:UInt64} AND sequence <= {to:UInt64}`,
+          { kind, from, to: Math.min(last, from + filledAtOnce) },
+          { name: 'tx.newest_hashes', priority: 'background' },
+        );
+        if (began !== rollbacks || began !== head.rollbacks) return;
+        for (const row of rows) log.put(row.hash, row.sequence);
+      }
+    }
   };
+  const forget = (): void => {
+    rollbacks = head.rollbacks;
+    for (const log of known.values()) log.clear();
+    fill().catch(() => {});
+  };
+  const forgetIfRolledBack = (): void => {
+    if (rollbacks !== head.rollbacks) forget();
+  };
+
   return {
     async find(kind, hash, upTo, call) {
       forgetIfRolledBack();
-      const key = `${kind}/${hash}`;
-      const remembered = known?.get(key);
-      if (remembered !== undefined && remembered.sequence <= upTo) return remembered;
-      const began = head.revision;
-      const entries = (await look({ kind, hash }, call)).filter(({ sequence }) => sequence <= upTo);
+      const sequence = known.get(kind)?.get(hash);
+      if (sequence !== undefined && sequence <= upTo) return { sequence, body_count: 1 };
+      const began = rollbacks;
+      const entries = (await look({ kind, hash }, call)).filter((entry) => entry.sequence <= upTo);
       const newest = entries.sort((a, b) => b.sequence - a.sequence)[0];
-      // What was put meanwhile is newer.
-      if (newest !== undefined && began === head.revision && known?.has(key) === false) {
-        known.set(key, { sequence: newest.sequence, body_count: newest.body_count });
-      }
+      if (newest !== undefined && began === head.rollbacks) known.get(kind)?.put(hash, newest.sequence);
       return newest;
     },
-    put(kind, hash, entry) {
+    put(kind, hash, sequence) {
       forgetIfRolledBack();
-      known?.set(`${kind}/${hash}`, entry);
+      known.get(kind)?.put(hash, sequence);
     },
+    forget,
   };
 }

@@ -1,11 +1,14 @@
 import type { Database } from '../../common/clickhouse/database.js';
+import type { FactFiles } from '../../common/fact-files.js';
+import { groupBy } from '../../common/group.js';
 import type { TableReader } from '../../common/one-chain.js';
 import { defaultPage, type PageBound } from '../../common/page/fit.js';
 import type { Head, Position } from '../store/cursor.js';
+import type { ListEnd, ListKey } from '../store/list-ends.js';
 import type { Written } from '../store/store.js';
 import type { Tables } from '../store/tables.js';
 import { type Accounts, createAccounts } from './accounts.js';
-import { type BlockRanges, createBlockRanges } from './block-ranges.js';
+import { type BlockRanges, createBlockRanges, rowsOfBlocks } from './block-ranges.js';
 import { type Bodies, createBodies } from './bodies.js';
 import { createHashes, type Hashes } from './hashes.js';
 
@@ -16,6 +19,8 @@ export interface Reader extends TableReader<Tables, Position> {
   readonly hashes: Hashes;
   readonly accounts: Accounts;
   readonly blockRanges: BlockRanges;
+  /** What is kept on local disk. */
+  readonly files: FactFiles;
   /** Answers are made of facts, and of a view that a repair makes readers pass over: see `readListEnds`. */
   readonly isWholeDuringRepair: true;
 }
@@ -26,45 +31,49 @@ export interface ReaderOptions {
   readonly head: Head;
   /** Memory for bodies, in bytes. */
   readonly cacheBytes: number;
+  /** What is kept on local disk. */
+  readonly files: FactFiles;
   /** How much a page holds. Default: 8 MiB. */
   readonly page?: PageBound;
   /** How many queries of a kind may run at once. */
   readonly atOnce: number;
   /** Whether this process writes the tables, and tells what it has written. */
   readonly writesToo: boolean;
+  /** The end of an account's list as the writer in this process knows it. */
+  readonly writtenEnd?: ((key: ListKey) => ListEnd | undefined) | undefined;
   /** See `Reader`. */
   readonly look?: (() => Promise<void>) | undefined;
 }
 
-/** Memory for 100,000 hashes is about 20 MB. */
-const hashesRemembered = 100_000;
-
 /** Opens the tables for reading. */
 export function createReader(options: ReaderOptions): Reader {
-  const { database, tables, head, atOnce, page = defaultPage } = options;
+  const { database, tables, head, page = defaultPage } = options;
   return {
     database,
     tables,
     head,
     bodies: createBodies({ ...options, page }),
     page,
-    hashes: createHashes({ ...options, remembered: options.writesToo ? hashesRemembered : 0 }),
+    hashes: createHashes(options),
     accounts: createAccounts(options),
-    blockRanges: createBlockRanges(database, tables, atOnce),
+    blockRanges: createBlockRanges(options),
+    files: options.files,
     look: options.look,
     isWholeDuringRepair: true,
   };
 }
 
-/** Remembers what this process has just written: it is what is asked for first. */
-export function takeOver({ bodies, hashes, accounts }: Reader, written: Written | undefined): void {
+/** Keeps what this process has just written: it is what is asked for first. */
+export function takeOver({ bodies, hashes, accounts, files }: Reader, written: Written | undefined): void {
   if (written === undefined) {
     accounts.forget();
+    hashes.forget();
     return;
   }
-  for (const { kind, sequence, hash, body } of written.bodies) {
-    bodies.put(kind, sequence, body);
-    if (kind !== 'internal_tx') hashes.put(kind, hash, { sequence, body_count: 1 });
+  for (const [kind, entries] of groupBy(written.bodies, ({ kind }) => kind)) {
+    bodies.put(kind, new Map(entries.map(({ sequence, body }) => [sequence, body])));
+    if (kind !== 'internal_tx') for (const { hash, sequence } of entries) hashes.put(kind, hash, sequence);
   }
+  files.put(written.blocks.table, rowsOfBlocks(written.blocks.rows));
   for (const [key, end] of written.ends) accounts.put(key, end);
 }

@@ -83,6 +83,8 @@ export interface StagedEnds {
 
 /** What the one writer knows of the ends of account lists. */
 export interface Ends {
+  /** The end of a list, which may be ahead of what is whole; undefined where that is not in memory. */
+  get(key: ListKey): ListEnd | undefined;
   /** Prepares appending to lists; reads those that are not in memory, all in one go. */
   stage(keys: ReadonlySet<ListKey>): Promise<StagedEnds>;
   /**
@@ -110,6 +112,7 @@ export function createEnds(
     isComplete = false;
   });
   return {
+    get: (key) => known.get(key) ?? (isComplete ? emptyList : undefined),
     async stage(keys) {
       const staged = new Map<ListKey, ListEnd>();
       const missing: ListKey[] = [];

@@ -1,5 +1,6 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { createLines, type Lines, tsvField } from '../../common/clickhouse/lines.js';
+import type { Cursor } from '../../common/consume.js';
 import type { DecodedBlock, DecodedFrame, DecodedTx } from '../decode/types.js';
 import type { Position } from './cursor.js';
 import type { StagedEnds } from './list-end-cache.js';
@@ -44,7 +45,7 @@ export interface DecodedTrace {
 /** What is written of a batch once its last part is: rows that say where it ends, and where that is. */
 export interface BatchEnd {
   /** The cursor's rows, all in one insert. */
-  readonly cursor: object[];
+  readonly cursor: (Cursor & Readonly<Record<string, unknown>>)[];
   position: Position;
   /** Rows that point to the frames of a tx. */
   readonly frames: Lines;

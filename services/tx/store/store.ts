@@ -42,6 +42,8 @@ export interface StoreOptions extends StoreEnvironment<Position> {
 export interface TxStore extends TableStore<Position> {
   /** Writes the blocks right after the position. @throws Error when they are not those. */
   writeBlocks(blocks: readonly DecodedBlock[]): Promise<void>;
+  /** The end of an account's list, which may be ahead of the position; undefined where that is not in memory. */
+  endOf(key: ListKey): ListEnd | undefined;
   /** Writes the internal txs of the blocks right after the position's. */
   writeTraces(traces: readonly DecodedTrace[]): Promise<void>;
 }
@@ -49,6 +51,8 @@ export interface TxStore extends TableStore<Position> {
 /** What a batch has added. */
 export interface Written {
   readonly bodies: readonly Entry[];
+  /** The rows that say where its blocks end, and of which table. */
+  readonly blocks: { readonly table: 'blocks' | 'internal_blocks'; readonly rows: BatchEnd['cursor'] };
   /** The account lists that were appended to, as they are now. */
   readonly ends: readonly (readonly [ListKey, ListEnd])[];
 }
@@ -132,12 +136,13 @@ export function createTxStore(options: StoreOptions): TxStore {
     const stagedSets = sets.stage();
     const ownersCreated = new Map(created.map(({ store, owner }) => [store, owner]));
     numbered = { ...store.position.last };
+    const blocks = { table: cursorTable, rows: end.cursor };
     let parts = 0;
     let written: Written | undefined;
     for (const part of partsOf(entries)) {
       const staged = await writePart(part, stagedSets, ownersCreated, height);
       parts += 1;
-      written = parts === 1 ? { bodies: part, ends: [...staged.changed()] } : undefined;
+      written = parts === 1 ? { bodies: part, blocks, ends: [...staged.changed()] } : undefined;
     }
     await writer.insert('hashes', end.frames.texts(), lineColumns.hashes);
     await writer.insert('msg_sets', jsonLines(stagedSets.added()));
@@ -147,7 +152,7 @@ export function createTxStore(options: StoreOptions): TxStore {
     await writer.advance(end.position);
     await fault('written');
     options.head.advance(end.position);
-    options.onWritten?.(parts === 0 ? { bodies: [], ends: [] } : written);
+    options.onWritten?.(parts === 0 ? { bodies: [], blocks, ends: [] } : written);
   };
 
   /** A trace may be of a block that was rolled back, here or in the block service. */
@@ -160,6 +165,7 @@ export function createTxStore(options: StoreOptions): TxStore {
   };
 
   return Object.assign(store, {
+    endOf: ends.get,
     writeBlocks: (blocks: readonly DecodedBlock[]) =>
       exclusive(() =>
         writing(async () => {

@@ -12,7 +12,7 @@ import { factsAbove, txViews } from '../../../services/tx/store/views.js';
 import { ask, collect, stream } from '../rpc.js';
 import { sampled } from '../sample.js';
 import { accounts, busy, type ModelBlock, msgTypes, randomChain, traceOf } from '../tx-model.js';
-import { migrateTx, openTx } from '../tx-tables.js';
+import { factFilesOf, migrateTx, openTx } from '../tx-tables.js';
 import type { Questions } from './readers.js';
 import { common, environment, page, type Service, top } from './service.js';
 
@@ -61,6 +61,7 @@ function serve(database: Database, prefix: string, options: Partial<ReaderOption
   const head: Head = options.head ?? createHead();
   return createReader({
     ...{ database, tables, head, cacheBytes: 1024 * 1024, atOnce: 1, writesToo: false },
+    files: factFilesOf(database, tables, head, `${prefix}-serve`),
     ...options,
     look: options.look ?? lookOf(database, headOf(tables), head),
   });

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { createFactFiles, type FactFiles } from '../../services/common/fact-files.js';
+import { createLog } from '../../services/common/log.js';
+import { createMetrics } from '../../services/common/metrics.js';
+import { mulberry32 } from '../../tools/replay/faults.js';
+import { eventually } from '../support/block.js';
+import { temporaryFolder } from '../support/folder.js';
+
+describe('facts on local disk', () => {
+  let folder: string;
+  let identity: string;
+  beforeEach(() => {
+    [folder, identity] = [join(temporaryFolder('facts'), 'tx'), 'a-0'];
+  });
+
+  const start = (max_bytes = 64 * 1024 * 1024): FactFiles =>
+    createFactFiles({
+      ...{ folder, max_bytes, identity: () => identity, service: 'tx' },
+      ...{ log: createLog('silent'), metrics: createMetrics() },
+    });
+  const textsOf = async (files: FactFiles, series: string, numbers: readonly number[]) =>
+    new Map(
+      [...(await files.get(series, numbers, 1e9))].map(([number, bytes]) => [number, bytes.toString()]),
+    );
+  const filesIn = (): string[] =>
+    readdirSync(join(folder, identity)).map((name) => join(folder, identity, name));
+  const bytesOnDisk = (): number => filesIn().reduce((sum, file) => sum + statSync(file).size, 0);
+
+  it('are found again as they were put, by this process and the next, each kind apart', async () => {
+    const values = new Map<number, string>();
+    const random = mulberry32(3);
+    let files = start();
+    for (let round = 0; round < 60; round++) {
+      const some = new Map<number, string>();
+      for (let i = 0; i < 50; i++) {
+        const number = Math.floor(random() ** 2 * 30_000);
+        // What a number stands for never changes.
+        const text = values.get(number) ?? `${number}/`.padEnd(random() * 3_000, 'ab€');
+        some.set(number, text);
+        values.set(number, text);
+      }
+      files.put('tx', some);
+      files.put('evm_tx', new Map([[round, `evm ${round}`]]));
+      if (round % 20 === 19) {
+        await files.close();
+        files = start();
+      }
+      const wanted = [...values.keys()].filter(() => random() < 0.1);
+      for (const [number, text] of await textsOf(files, 'tx', wanted)) assert.equal(text, values.get(number));
+    }
+    await files.close();
+    files = start();
+    assert.deepEqual(await textsOf(files, 'tx', [...values.keys()]), values);
+    assert.deepEqual([...(await textsOf(files, 'evm_tx', [59, 60, 1])).keys()].sort(), [1, 59]);
+    await files.close();
+  });
+
+  it('are others after a rollback, and those of before are gone from the disk', async () => {
+    const files = start();
+    files.put('tx', new Map([[7, 'of before']]));
+    await eventually(async () => (await files.get('tx', [7], 1e9)).size === 1, 'the fact');
+    identity = '';
+    assert.equal((await files.get('tx', [7], 1e9)).size, 0);
+    files.put('tx', new Map([[8, 'during a repair']]));
+    identity = 'a-2';
+    assert.equal((await files.get('tx', [7, 8], 1e9)).size, 0);
+    files.put('tx', new Map([[7, 'of after']]));
+    await files.close();
+    assert.deepEqual(readdirSync(folder), ['a-2']);
+    assert.deepEqual([...(await textsOf(start(), 'tx', [7, 8])).values()], ['of after']);
+  });
+
+  it('take as much disk as they may, the oldest go first', async () => {
+    const files = start(1024 * 1024);
+    for (let chunk = 0; chunk < 30; chunk++) files.put('tx', new Map([[chunk * 4_096, 'x'.repeat(100_000)]]));
+    await files.close();
+    assert.ok(bytesOnDisk() <= 1024 * 1024, `${bytesOnDisk()} bytes`);
+    const kept = await textsOf(
+      start(1024 * 1024),
+      'tx',
+      Array.from({ length: 30 }, (_, chunk) => chunk * 4_096),
+    );
+    assert.deepEqual(
+      [...kept.keys()].sort((one, other) => one - other),
+      [24, 25, 26, 27, 28, 29].map((chunk) => chunk * 4_096),
+    );
+  });
+
+  it('are missing, and never wrong, where a file was damaged, cut, or deleted', async () => {
+    const files = start();
+    const values = new Map(
+      Array.from({ length: 100 }, (_, number) => [number, `fact ${number} `.repeat(50)]),
+    );
+    files.put('tx', values);
+    await files.close();
+    const [file = ''] = filesIn();
+    truncateSync(file, statSync(file).size - 10_000);
+    const cut = await textsOf(start(), 'tx', [...values.keys()]);
+    assert.ok(cut.size > 50 && cut.size < 100, `${cut.size} left`);
+    for (const [number, text] of cut) assert.equal(text, values.get(number));
+    // What comes after goes behind what is there, also behind what another process has left half written.
+    appendFileSync(file, 'half a fact');
+    const next = start();
+    next.put('tx', new Map([[99, 'fact 99']]));
+    await next.close();
+    assert.equal((await textsOf(start(), 'tx', [99])).get(99), 'fact 99');
+    for (const [at, left] of [
+      [0, 100],
+      [30, 100],
+      [70_000, 100],
+    ] as const) {
+      const damaged = start();
+      assert.ok((await damaged.get('tx', [0], 1e9)).size <= 1);
+      writeFileSync(file, Buffer.alloc(left, 255), { flag: 'r+' });
+      void at;
+      for (const [number, text] of await textsOf(start(), 'tx', [...values.keys()]))
+        assert.equal(text, number === 99 ? 'fact 99' : values.get(number));
+      await damaged.close();
+    }
+    const deleted = start();
+    assert.ok((await deleted.get('tx', [50], 1e9)).size <= 1);
+    rmSync(folder, { recursive: true });
+    await deleted.get('tx', [50, 51], 1e9);
+    deleted.put('tx', new Map([[5_000, 'again']]));
+    await deleted.close();
+    assert.equal((await textsOf(start(), 'tx', [5_000])).get(5_000), 'again');
+  });
+
+  it('are none where the disk cannot be written, and nothing fails', async () => {
+    writeFileSync(join(folder, '..', 'tx'), 'a file where the folder should be');
+    const files = start();
+    files.put('tx', new Map([[1, 'one']]));
+    await files.close();
+    assert.equal((await files.get('tx', [1], 1e9)).size, 0);
+  });
+
+  it('are none where they may take nothing', async () => {
+    const files = start(0);
+    files.put('tx', new Map([[1, 'one']]));
+    assert.equal((await files.get('tx', [1], 1e9)).size, 0);
+    assert.equal(existsSync(folder), false);
+  });
+});
