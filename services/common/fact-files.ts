@@ -1,4 +1,14 @@
-import { close, constants, mkdirSync, open as openFd, read, readdirSync, statSync, unlink, write } from 'node:fs';
+import {
+  close,
+  constants,
+  mkdirSync,
+  open as openFd,
+  read,
+  readdirSync,
+  statSync,
+  unlink,
+  write,
+} from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
