@@ -205,9 +205,10 @@ export function createFactFiles({
     try {
       mkdirSync(join(folder, now), { recursive: true });
       const others = readdirSync(folder).filter((other) => other !== now);
-      void Promise.all(
-        others.map((other) => rm(join(folder, other), { recursive: true, force: true })),
-      ).catch(turnOff);
+      // After what is being written there.
+      void oneByOne(async () => {
+        for (const other of others) await rm(join(folder, other), { recursive: true, force: true });
+      }).catch(turnOff);
       const kept = readdirSync(join(folder, now)).map((name) => {
         const path = join(folder, now, name);
         const { size: end, mtimeMs } = statSync(path);

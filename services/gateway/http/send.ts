@@ -94,8 +94,11 @@ export function createSender(environment: SenderEnvironment): Sender {
     if (begin(exchange, status, headers)) {
       if (body === undefined || request.method === 'HEAD') response.end();
       else {
-        environment.outbox.add(response, exchange.client, body, body.length);
         response.end(body);
+        // Most answers are with the kernel by now: nothing is held for them.
+        const isHeld = response.socket === null || response.socket.writableLength > 0;
+        if (isHeld && !response.destroyed)
+          environment.outbox.add(response, exchange.client, body, body.length);
       }
     }
     finish(exchange, status);
