@@ -20,8 +20,6 @@ export interface Hashes {
   find(kind: Kind, hash: string, upTo: number, call: Call): Promise<HashEntry | undefined>;
   /** Remembers where a hash that was just written is. */
   put(kind: Kind, hash: string, sequence: number): void;
-  /** Forgets what it remembers: hashes were written, and nobody says which. */
-  forget(): void;
 }
 
 export interface HashesOptions {
@@ -89,13 +87,11 @@ export function createHashes({ database, tables, head, atOnce, writesToo }: Hash
       }
     }
   };
-  const forget = (): void => {
+  const forgetIfRolledBack = (): void => {
+    if (rollbacks === head.rollbacks) return;
     rollbacks = head.rollbacks;
     for (const log of known.values()) log.clear();
     fill().catch(() => {});
-  };
-  const forgetIfRolledBack = (): void => {
-    if (rollbacks !== head.rollbacks) forget();
   };
 
   return {
@@ -113,6 +109,5 @@ export function createHashes({ database, tables, head, atOnce, writesToo }: Hash
       forgetIfRolledBack();
       known.get(kind)?.put(hash, sequence);
     },
-    forget,
   };
 }

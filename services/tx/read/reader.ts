@@ -64,16 +64,17 @@ export function createReader(options: ReaderOptions): Reader {
 }
 
 /** Keeps what this process has just written: it is what is asked for first. */
-export function takeOver({ bodies, hashes, accounts, files }: Reader, written: Written | undefined): void {
-  if (written === undefined) {
+export function takeOver(
+  { bodies, hashes, accounts, files }: Reader,
+  { hashes: added, blocks, items }: Written,
+): void {
+  for (const { kind, hash, sequence } of added) hashes.put(kind, hash, sequence);
+  files.put(blocks.table, rowsOfBlocks(blocks.rows));
+  if (items === undefined) {
     accounts.forget();
-    hashes.forget();
     return;
   }
-  for (const [kind, entries] of groupBy(written.bodies, ({ kind }) => kind)) {
+  for (const [kind, entries] of groupBy(items.bodies, ({ kind }) => kind))
     bodies.put(kind, new Map(entries.map(({ sequence, body }) => [sequence, body])));
-    if (kind !== 'internal_tx') for (const { hash, sequence } of entries) hashes.put(kind, hash, sequence);
-  }
-  files.put(written.blocks.table, rowsOfBlocks(written.blocks.rows));
-  for (const [key, end] of written.ends) accounts.put(key, end);
+  for (const [key, end] of items.ends) accounts.put(key, end);
 }

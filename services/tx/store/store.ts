@@ -30,8 +30,8 @@ import { factsAbove, txViews } from './views.js';
 
 export interface StoreOptions extends StoreEnvironment<Position> {
   readonly resolveStores?: ResolveStores | undefined;
-  /** Told when more is whole, with what came with it; undefined where that is too much to be held. */
-  readonly onWritten?: (written: Written | undefined) => void;
+  /** Told when more is whole, with what came with it. */
+  readonly onWritten?: (written: Written) => void;
   /** Told of a tx that is not listed under everybody whom it names. */
   readonly onCut?: ((tx: DecodedTx) => void) | undefined;
   /** How many ends of account lists to keep in memory. */
@@ -50,11 +50,14 @@ export interface TxStore extends TableStore<Position> {
 
 /** What a batch has added. */
 export interface Written {
-  readonly bodies: readonly Entry[];
+  /** Where its txs and receipts are. */
+  readonly hashes: readonly Pick<Entry, 'kind' | 'hash' | 'sequence'>[];
   /** The rows that say where its blocks end, and of which table. */
   readonly blocks: { readonly table: 'blocks' | 'internal_blocks'; readonly rows: BatchEnd['cursor'] };
-  /** The account lists that were appended to, as they are now. */
-  readonly ends: readonly (readonly [ListKey, ListEnd])[];
+  /** Its bodies, and the account lists that were appended to, as they are now; undefined where that is too much to be held. */
+  readonly items:
+    | { readonly bodies: readonly Entry[]; readonly ends: readonly (readonly [ListKey, ListEnd])[] }
+    | undefined;
 }
 
 /** Characters and lines of one insert. */
@@ -136,13 +139,15 @@ export function createTxStore(options: StoreOptions): TxStore {
     const stagedSets = sets.stage();
     const ownersCreated = new Map(created.map(({ store, owner }) => [store, owner]));
     numbered = { ...store.position.last };
-    const blocks = { table: cursorTable, rows: end.cursor };
+    const hashes: Written['hashes'][number][] = [];
     let parts = 0;
-    let written: Written | undefined;
+    let items: Written['items'] = { bodies: [], ends: [] };
     for (const part of partsOf(entries)) {
       const staged = await writePart(part, stagedSets, ownersCreated, height);
+      for (const { kind, hash, sequence } of part)
+        if (kind !== 'internal_tx') hashes.push({ kind, hash, sequence });
       parts += 1;
-      written = parts === 1 ? { bodies: part, blocks, ends: [...staged.changed()] } : undefined;
+      items = parts === 1 ? { bodies: part, ends: [...staged.changed()] } : undefined;
     }
     await writer.insert('hashes', end.frames.texts(), lineColumns.hashes);
     await writer.insert('msg_sets', jsonLines(stagedSets.added()));
@@ -152,7 +157,7 @@ export function createTxStore(options: StoreOptions): TxStore {
     await writer.advance(end.position);
     await fault('written');
     options.head.advance(end.position);
-    options.onWritten?.(parts === 0 ? { bodies: [], blocks, ends: [] } : written);
+    options.onWritten?.({ hashes, items, blocks: { table: cursorTable, rows: end.cursor } });
   };
 
   /** A trace may be of a block that was rolled back, here or in the block service. */
