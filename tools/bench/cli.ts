@@ -135,7 +135,8 @@ async function bench(options: BenchOptions): Promise<BenchReport> {
       BLOCK_GRPC_PORT: '0',
       TX_GRPC_PORT: '0',
       CACHE_MB: from === 'cache' ? '64' : '0',
-      ...(from === 'tables' ? { BODY_CACHE_MB: '0' } : {}),
+      ...(from === 'tables' || from === 'disk' ? { BODY_CACHE_MB: '0' } : {}),
+      ...(from === 'tables' ? { FACT_CACHE_MB: '0' } : {}),
       NFT_GRPC_PORT: '0',
       RICHLIST_GRPC_PORT: '0',
       POLL_INTERVAL_MS: '200',
@@ -186,7 +187,7 @@ async function bench(options: BenchOptions): Promise<BenchReport> {
   const memory_at_rest = program.memory();
   await program.stop();
 
-  for (const from of ['tables', 'cache'] as const) {
+  for (const from of ['tables', 'disk', 'cache'] as const) {
     program = weft(from);
     await catchUp(program, blocks);
     await settle(ports.http, blocks);

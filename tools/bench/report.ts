@@ -2,10 +2,10 @@ import type { CatchUp } from './catchup.js';
 import type { LoadResult } from './load.js';
 
 /**
- * Where answers may come from: only the tables; the memory for bodies too, as when an answer
+ * Where answers may come from: only the tables; the facts on local disk too; the memory for bodies, as when an answer
  * is asked for the first time; or the cache of whole answers as well.
  */
-export type Source = 'tables' | 'memory' | 'cache';
+export type Source = 'tables' | 'disk' | 'memory' | 'cache';
 
 /** What was measured at one route. */
 export interface RouteResult {
@@ -30,7 +30,7 @@ export function printCatchUp(result: CatchUp, txs_per_block: number): void {
   );
 }
 
-/** Prints a table of every route: small chain and long chain from the tables, long chain from memory and from the cache. */
+/** Prints a table of every route: small chain and long chain from the tables, long chain from disk, memory and the cache. */
 export function printRoutes(results: readonly RouteResult[]): void {
   const header = ['route', 'txs', 'from', 'conns', 'req/s', 'p50 ms', 'p99 ms', 'max ms', 'kB'];
   const rows = results.map(({ route, txs, from, connections, result }) => [
