@@ -225,7 +225,7 @@ async function decodedTxs(
   return aligned;
 }
 
-/** @throws NodeError incomplete or behind while the EVM index lags behind. */
+/** @throws NodeError behind while the EVM index lags behind; incomplete or contradicts where there are too few or too many. */
 async function checkReceipts(
   jsonrpc: Endpoints,
   height: number,
@@ -234,7 +234,12 @@ async function checkReceipts(
   decoded: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  if (count >= results.length) return;
+  // A tx has one receipt at most.
+  if (count > results.length)
+    throw jsonrpc.blame(
+      new NodeError('contradicts', `block ${height}: ${results.length} txs but ${count} receipts`),
+    );
+  if (count === results.length) return;
   const missing = results.filter((result, i) => mustHaveReceipt(result, decoded[i] ?? '')).length - count;
   // Once the index has passed the block, an empty list without a sign of an EVM tx is right, and too short a list is wrong.
   if ((missing > 0 || count === 0) && (await fetchEvmHeight(jsonrpc, signal)) < height)

@@ -140,9 +140,10 @@ async function traceBlock(
     const isFirst = small !== undefined;
     const [send, bound] = [isFirst ? batch : sendAlone, small ?? blockBound];
     const { text, count } = await fetchTraces(jsonrpc, height, signal, send, bound);
-    const missing = header.receipt_count - count;
-    if (missing > 0)
-      throw jsonrpc.blame(new NodeError('incomplete', `block ${height}: ${missing} traces are missing`));
+    if (count !== header.receipt_count)
+      throw jsonrpc.blame(
+        new NodeError('incomplete', `block ${height}: ${header.receipt_count} receipts but ${count} traces`),
+      );
     const bytes = Buffer.from(text);
     return row('traced', await compress(bytes), bytes.length);
   };

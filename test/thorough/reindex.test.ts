@@ -79,7 +79,7 @@ describe('rebuilding the tables of the tx service', () => {
   }
 
   it('heals tables that were damaged, the cached answers included', async () => {
-    const { prefix, rebuild, get } = await start({ env: { BODY_CACHE_MB: '0' } });
+    const { prefix, rebuild, get } = await start({ env: { BODY_CACHE_MB: '0', FACT_CACHE_MB: '0' } });
     const database = await testDatabase();
     const before = await tableContents(database, `${prefix}_tx`);
     for (const [table, condition] of [

@@ -16,7 +16,7 @@ const options = { name: 'test.damage' };
 type Row = Record<string, unknown>;
 
 /** Nothing from memory: what the tables say is compared. */
-const uncached = { CACHE_MB: '0', BODY_CACHE_MB: '0' };
+const uncached = { CACHE_MB: '0', BODY_CACHE_MB: '0', FACT_CACHE_MB: '0' };
 
 describe('weft verify', () => {
   const endLater = endsAfterEach();

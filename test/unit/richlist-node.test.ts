@@ -199,7 +199,7 @@ describe('lists of the node', () => {
   };
 
   it('are read to their end', async () => {
-    const node = rest((page) => (page < 200 ? `key ${page}` : ''));
+    const node = rest((page) => (page < 200 ? `key${page}` : ''));
     assert.equal((await readAll(node)).length, 200);
   });
 
@@ -209,14 +209,14 @@ describe('lists of the node', () => {
       [3, 2],
       [10, 70],
     ] as const) {
-      const node = rest((page) => `key ${page <= before ? -page : (page - before) % circle}`);
+      const node = rest((page) => `key${page <= before ? -page : (page - before) % circle}`);
       await assert.rejects(readAll(node), /no end/);
       assert.ok(node.asked() < 5 * (before + circle) + 5, `${node.asked()} pages`);
     }
   });
 
   it('that have ever another page, with another key, are an error that names the node', async () => {
-    const node = rest((page) => `key ${page}`);
+    const node = rest((page) => `key${page}`);
     const message = /the pages of \/list at node:1317 have no end: 500 items on 500 of them/;
     await assert.rejects(readAll(node), message);
     assert.equal(node.asked(), 501);
@@ -228,7 +228,7 @@ describe('lists of the node', () => {
     const node = nodeWith((path) => {
       if (!path.includes('/balances/')) return undefined;
       asked += 1;
-      return page({ balances: [coin(asked)] }, `key ${asked}`);
+      return page({ balances: [coin(asked)] }, `key${asked}`);
     });
     const seed = await openSeed({ ...environment(node), account_prefix: 'init', concurrency: 4 }, 1);
     let found = 0;
@@ -263,7 +263,7 @@ describe('the state to begin with', () => {
       if (path.includes('/balances/')) return page({ balances: [] });
       if (!path.includes('/supply')) return undefined;
       pages += 1;
-      return pages > 100_000 ? {} : page({ supply: pages === 1 ? coins : [null] }, `key ${pages}`);
+      return pages > 100_000 ? {} : page({ supply: pages === 1 ? coins : [null] }, `key${pages}`);
     });
     assert.deepEqual(await readSeed(node), { amounts: [9n, 9n, 9n], unknown: true });
   });
@@ -279,12 +279,33 @@ describe('the state to begin with', () => {
     assert.equal(asked, 2);
   });
 
+  it('is asked for anew where the node gave a key of a page that it does not have', async () => {
+    const node = nodeWith((path) => {
+      if (!path.includes('v1beta1/accounts')) return undefined;
+      return path.includes('pagination.key=') ? {} : page({ accounts: [null] }, 'bm9uZQ==');
+    });
+    const options = { ...environment(node), account_prefix: 'init', concurrency: 4, attempts_at_page: 3 };
+    const seed = await openSeed(options, 1);
+    await assert.rejects(async () => {
+      for await (const _ of seed.balances());
+    }, /is asked for anew.*v1beta1\/accounts/);
+  });
+
+  for (const key of ['0x'.repeat(100_000), 7, { length: 3 }, 'a b'])
+    it(`is not asked for by a key that is none: ${String(key).slice(0, 20)}`, async () => {
+      const node = nodeWith((path) =>
+        path.includes('/balances/') ? page({ balances: [] }, key as string) : undefined,
+      );
+      const pages = pagesOf(node, '/cosmos/bank/v1beta1/balances/init1', 'balances', 1, signal);
+      await assert.rejects(pages.next(), failsWith('malformed'));
+    });
+
   it('is not read again and again from a node with accounts without end', async () => {
     let pages = 0;
     const node = nodeWith((path) => {
       if (!path.includes('v1beta1/accounts')) return undefined;
       pages += 1;
-      return page({ accounts: [null] }, `key ${pages}`);
+      return page({ accounts: [null] }, `key${pages}`);
     });
     let reason = '';
     const { openSeed: open } = writerOptions({

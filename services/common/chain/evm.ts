@@ -1,6 +1,6 @@
 import { type SendBatched, sendAlone } from './batch.js';
 import { type AnswerBound, type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
-import { sliceMember, splitArrayAt } from './json.js';
+import { sliceMember, splitArray, splitArrayAt } from './json.js';
 
 /** JSON-RPC's code for a method that the node does not have or does not allow. */
 export const methodNotFound = -32601;
@@ -117,19 +117,30 @@ function fetchList(
   });
 }
 
-/** Reads a list. Where it is written as nodes do it is cut out, not parsed. @throws NodeError */
+/** Reads a list of objects. Where it is written as nodes do it is cut out, not parsed. @throws NodeError */
 export function readEvmList(method: string, status: number, body: string): EvmList {
+  const { text, elements } = elementsOf(method, status, body);
+  if (elements.some((element) => element[0] !== '{'))
+    throw new NodeError('malformed', `${method}: an element of the result is no object`);
+  return { text, count: elements.length };
+}
+
+function elementsOf(
+  method: string,
+  status: number,
+  body: string,
+): { readonly text: string; readonly elements: readonly string[] } {
   const start = resultLast.exec(body)?.[0].length ?? 0;
   if (status === 200 && start > 0 && body[start] === '[') {
     try {
       const { elements, end } = splitArrayAt(body, start);
-      if (body.slice(end).trim() === '}') return { text: body.slice(start, end), count: elements.length };
+      if (body.slice(end).trim() === '}') return { text: body.slice(start, end), elements };
     } catch (cause) {
       throw new NodeError('not_json', `${method}: the answer is cut`, undefined, { cause });
     }
   }
   const { text, value } = readEvmResult(method, status, body);
-  if (value === null) return { text: '[]', count: 0 };
-  if (!Array.isArray(value)) throw new NodeError('not_json', `${method}: the result is no list`);
-  return { text, count: value.length };
+  if (value === null) return { text: '[]', elements: [] };
+  if (!Array.isArray(value)) throw new NodeError('malformed', `${method}: the result is no list`);
+  return { text, elements: splitArray(text) };
 }

@@ -1,7 +1,7 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { type Endpoints, NodeError, retryDelay } from '../../common/chain/endpoints.js';
 import { fetchEvmHeight } from '../../common/chain/evm.js';
-import { messageOf } from '../../common/errors.js';
+import { messageOf, TryAgainError } from '../../common/errors.js';
 import { sleep } from '../../common/lifecycle.js';
 import type { Log } from '../../common/log.js';
 import { createLru } from '../../common/lru.js';
@@ -45,6 +45,8 @@ export interface SeedOptions {
   readonly signal: AbortSignal;
   /** Denoms held by accounts above which holders without an account are not looked for. Default: a million. */
   readonly denoms_held?: number | undefined;
+  /** How often a further page of a list is asked for while the node answers other questions. Default: for about a minute. */
+  readonly attempts_at_page?: number | undefined;
   /** Told how far the reading is. */
   readonly onProgress?: ((progress: SeedProgress) => void) | undefined;
 }
@@ -239,8 +241,8 @@ function tellUnknown({ metrics, log }: SeedOptions, what: string): void {
   log.info(`holders without an account show once they move, since these are not known: ${what}`);
 }
 
-/** The same endpoints, asking again what fails while the node is down, and a few times what it refuses. */
-function hesitant(rest: Endpoints, options: SeedOptions): Endpoints {
+/** The same endpoints, asking again what fails while the node is down, and so many times what it refuses. */
+function hesitant(rest: Endpoints, options: SeedOptions, attempts = attemptsAtOptional): Endpoints {
   return {
     ...rest,
     ask: async (request, read) => {
@@ -249,7 +251,7 @@ function hesitant(rest: Endpoints, options: SeedOptions): Endpoints {
           return await rest.ask(request, read);
         } catch (error) {
           options.signal.throwIfAborted();
-          if (!(error instanceof NodeError) || error instanceof EndlessList || attempt >= attemptsAtOptional)
+          if (!(error instanceof NodeError) || error instanceof EndlessList || attempt >= attempts)
             throw error;
           // Only where it answers others is it this question that it cannot answer.
           await persist(options, 'the node', () => fetchEvmHeight(options.jsonRpc, options.signal));
@@ -260,10 +262,29 @@ function hesitant(rest: Endpoints, options: SeedOptions): Endpoints {
   };
 }
 
-/** The same endpoints, asking each request until it is answered. */
+/** About a minute. */
+const attemptsAtPage = 18;
+
+/**
+ * The same endpoints, asking each request until it is answered. A further page that the node does not have begins with a key
+ * that was none: whoever gave it, the whole list has to be asked for again.
+ */
 function patient(rest: Endpoints, options: SeedOptions): Endpoints {
+  const further = hesitant(rest, options, options.attempts_at_page ?? attemptsAtPage);
   return {
     ...rest,
-    ask: (request, read) => persist(options, request.path, () => rest.ask(request, read)),
+    async ask(request, read) {
+      if (!request.path.includes('pagination.key='))
+        return persist(options, request.path, () => rest.ask(request, read));
+      try {
+        return await further.ask(request, read);
+      } catch (error) {
+        options.signal.throwIfAborted();
+        if (!(error instanceof NodeError) || error instanceof EndlessList) throw error;
+        throw new TryAgainError(`the state to begin with is asked for anew: ${messageOf(error)}`, {
+          cause: error,
+        });
+      }
+    },
   };
 }

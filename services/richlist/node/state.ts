@@ -65,6 +65,9 @@ async function askState<T>(
   return answer.value;
 }
 
+/** A key of a page: base64 of what a store is ordered by. */
+const pageKey = /^[A-Za-z0-9+/_=-]{0,2000}$/;
+
 /** One page of a list: its items, and the key of the next page, empty on the last. */
 type Page<T> = { readonly items: readonly T[]; readonly next: string };
 
@@ -76,9 +79,11 @@ function readPage<T>(
 ): Page<T> {
   const items = (answer as Record<string, unknown> | null)?.[member];
   if (!Array.isArray(items)) throw new NodeError('not_json', `${path}: there are no ${member} in the answer`);
-  const pagination = (answer as { pagination?: { next_key?: unknown } | null }).pagination;
+  const next = (answer as { pagination?: { next_key?: unknown } | null }).pagination?.next_key ?? '';
+  if (typeof next !== 'string' || !pageKey.test(next))
+    throw new NodeError('malformed', `${path}: the key of the next page is none`);
   const read = readItem === undefined ? items : items.map((item) => readItem(item));
-  return { items: read, next: String(pagination?.next_key ?? '') };
+  return { items: read, next };
 }
 
 /**
