@@ -33,6 +33,8 @@ export interface Head {
   headers(from: number, to: number): readonly ShownHeader[] | undefined;
   /** As `tail`, for traces. */
   traceTail(from: number): readonly RawTrace[] | undefined;
+  /** Bytes of material in memory, of blocks and of traces. */
+  held(): number;
 }
 
 /** The newest headers are kept, so that the pages that are asked for most need no query. */
@@ -59,6 +61,7 @@ function createTail<T extends { readonly height: number }>(size: number, sizeOf:
       while (held > size && dropped < items.length - 1) held -= sizeOf(items[dropped++] as T);
       if (dropped > 0) items = items.slice(dropped);
     },
+    held: () => held,
     /** Those from a height on; undefined when some of them are gone. */
     from(height: number): readonly T[] | undefined {
       const first = items[0];
@@ -139,5 +142,6 @@ export function createHead(tailBytes: number): Head {
     tail: (from) => blockTail.from(from),
     headers: (from, to) => headerTail.from(from)?.slice(0, to - from + 1),
     traceTail: (from) => traceTail.from(from),
+    held: () => blockTail.held() + traceTail.held(),
   };
 }

@@ -60,6 +60,7 @@ export async function startBlock(dependencies: BlockDependencies): Promise<Block
     openFactFiles(config, 'block', identity, { log, metrics }),
   );
   const head = createHead(config.TAIL_MB * 1024 * 1024);
+  metrics.holds('block', 'newest_blocks', () => head.held());
   const validators = createValidators(store, log);
   const ingests = config.ROLE !== 'serve';
   head.reset(await store.range(), await store.traceHeight());

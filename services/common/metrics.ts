@@ -39,6 +39,8 @@ export interface Metrics {
   /** Answers by where they came from: hit, miss, joined (an equal request was in flight), bypass. */
   readonly cache: Counter<'result'>;
   readonly cacheBytes: Gauge;
+  /** Lets a part of a service say how many bytes of memory it holds; it is asked whenever metrics are read. */
+  readonly holds: (service: string, part: string, bytes: () => number) => void;
   /** Facts that were looked for on local disk: hit, miss. */
   readonly facts: Counter<'service' | 'result'>;
   readonly factBytes: Gauge<'service'>;
@@ -57,8 +59,21 @@ export function createMetrics(process = false): Metrics {
     new Gauge({ name: `weft_${name}`, help, labelNames, registers });
   const histogram = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Histogram({ name: `weft_${name}`, help, labelNames, registers, buckets: latencyBuckets });
+  const parts = new Map<string, { service: string; part: string; bytes: () => number }>();
+  const held = new Gauge({
+    name: 'weft_held_bytes',
+    help: 'Memory of what a service keeps at hand',
+    labelNames: ['service', 'part'],
+    registers,
+    collect() {
+      for (const { service, part, bytes } of parts.values()) held.set({ service, part }, bytes());
+    },
+  });
   return {
     registry,
+    holds: (service, part, bytes) => {
+      parts.set(`${service} ${part}`, { service, part, bytes });
+    },
     height: gauge('height', 'Height that a track has reached', 'service', 'track'),
     lag: gauge('lag_blocks', 'Blocks between the tip of the node and the head of the service', 'service'),
     blocks: counter('blocks_total', 'Blocks written', 'service'),

@@ -42,7 +42,7 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
     atOnce: config.CLICKHOUSE_URL === '' ? atOnceEmbedded : atOnceServer,
     files,
     writesToo: config.ROLE !== 'serve',
-    writtenEnd: (key) => store.endOf(key),
+    writtenEnds: () => store.ends,
     look: config.ROLE === 'serve' ? look : undefined,
   });
   const earlier = (): ResolveStores | undefined => {

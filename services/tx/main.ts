@@ -17,12 +17,17 @@ const tx: ConsumerService<TxConfig, TxTables> = {
     connections: 8,
   }),
   tables: rebuildableTx,
-  api: ({ config, ...options }) =>
-    txService({
+  api({ config, ...options }) {
+    const { metrics, reader } = options;
+    metrics.holds('tx', 'bodies', () => reader().bodies.size);
+    metrics.holds('tx', 'hashes', () => reader().hashes.size);
+    metrics.holds('tx', 'list_ends', () => reader().accounts.size);
+    return txService({
       ...options,
       vm_type: config.VM_TYPE,
       account_prefix: config.ACCOUNT_ADDRESS_PREFIX,
-    }),
+    });
+  },
 };
 
 /** Starts the tx service: the gRPC API, and in the roles `all` and `ingest` the indexer. */

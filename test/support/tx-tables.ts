@@ -73,7 +73,7 @@ export function openTx(database: Database, prefix: string, options: TxTablesOpti
     tables,
     head,
     files: options.files ?? factFilesOf(database, tables, head, prefix),
-    writtenEnd: (key) => store.endOf(key),
+    writtenEnds: () => store.ends,
     cacheBytes: options.cacheBytes ?? 1024 * 1024,
     atOnce: 1,
     writesToo: true,

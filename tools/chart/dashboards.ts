@@ -197,6 +197,26 @@ const index: readonly Row[] = [
         unit: 's',
       },
       {
+        title: 'Kept at hand',
+        description: 'Memory of what services keep, and of facts on local disk.',
+        queries: [
+          [`sum by (service, part) (weft_held_bytes{${of}})`, '{{service}} {{part}}'],
+          [`sum by (service) (weft_fact_cache_bytes{${of}})`, 'disk of {{service}}'],
+        ],
+        unit: 'bytes',
+      },
+      {
+        title: 'Facts found on local disk',
+        description: 'Of those that were looked for.',
+        queries: [
+          [
+            `sum by (service) (rate(weft_fact_cache_reads_total{${of},result="hit"}[5m])) / sum by (service) (rate(weft_fact_cache_reads_total{${of}}[5m]))`,
+            '{{service}}',
+          ],
+        ],
+        unit: 'percentunit',
+      },
+      {
         title: 'Cached answers',
         description: 'Bytes, by pod of the gateway.',
         queries: [[`weft_cache_bytes{${of}}`, '{{pod}}']],

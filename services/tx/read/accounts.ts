@@ -3,7 +3,7 @@ import { type Call, type Database, tuple } from '../../common/clickhouse/databas
 import { groupBy } from '../../common/group.js';
 import { isRepairing } from '../../common/writer/head-table.js';
 import type { Head } from '../store/cursor.js';
-import { createEndTable } from '../store/list-end-cache.js';
+import { createEndTable, type KnownEnds } from '../store/list-end-cache.js';
 import { emptyList, type ListEnd, type ListKey, listKey, readListEnds } from '../store/list-ends.js';
 import { type AccountList, kindOfList, type Tables } from '../store/tables.js';
 
@@ -17,6 +17,8 @@ export interface Accounts {
   forget(): void;
   /** Sequences at positions `from` to `to` of a list, ascending. */
   range(range: AccountRange, call: Call): Promise<number[]>;
+  /** Bytes of memory of the ends, those of the writer in this process included. */
+  readonly size: number;
 }
 
 /** A range of positions in an account's list. */
@@ -44,8 +46,8 @@ export interface AccountsOptions {
   readonly atOnce: number;
   /** Whether this process writes the tables, and tells what it has written. */
   readonly writesToo: boolean;
-  /** The end of a list as the writer in this process knows it; it may be ahead. */
-  readonly writtenEnd?: ((key: ListKey) => ListEnd | undefined) | undefined;
+  /** The ends of lists as the writer in this process knows them; they may be ahead. */
+  readonly writtenEnds?: (() => KnownEnds) | undefined;
 }
 
 /** Opens the account lists. */
@@ -55,7 +57,7 @@ export function createAccounts({
   head,
   atOnce,
   writesToo,
-  writtenEnd = () => undefined,
+  writtenEnds,
 }: AccountsOptions): Accounts {
   const known = createEndTable(endsRemembered);
   let [revision, position] = [head.revision, head.position];
@@ -123,7 +125,7 @@ export function createAccounts({
     async end(list, account, upTo, call) {
       forgetWhatMayHaveChanged();
       const key = listKey(list, account);
-      const remembered = writtenEnd(key) ?? known.get(key);
+      const remembered = writtenEnds?.().get(key) ?? known.get(key);
       if (remembered !== undefined && (remembered.latest[0] ?? 0) <= upTo) return remembered;
       const [before, began] = [head.position, head.revision];
       const found = await batched({ key, list, upTo }, call);
@@ -140,6 +142,9 @@ export function createAccounts({
       known.set(key, end);
     },
     forget: () => known.clear(),
+    get size() {
+      return known.size + (writtenEnds?.().size ?? 0);
+    },
     async range(range, call) {
       if (range.from > range.to) return [];
       return range.to - range.from < longRange ? scattered(range, call) : long(range, call);

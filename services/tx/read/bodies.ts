@@ -38,6 +38,8 @@ export interface Bodies {
   parts(body: LargeBody, call: Call): AsyncGenerator<Buffer, void, undefined>;
   /** Keeps bodies that were just written. */
   put(kind: Kind, written: ReadonlyMap<number, string>): void;
+  /** Bytes of memory in use. */
+  readonly size: number;
 }
 
 export interface BodiesOptions {
@@ -219,6 +221,9 @@ export function createBodies({
       forgetIfRolledBack();
       remember(kind, written);
       files.put(kind, written);
+    },
+    get size() {
+      return cache?.size ?? 0;
     },
   };
 }

@@ -9,6 +9,8 @@ export interface HashLog {
   get(hash: string): number | undefined;
   put(hash: string, number: number): void;
   clear(): void;
+  /** Bytes of memory in use. */
+  readonly size: number;
 }
 
 /** Slots of a segment, each of four words: three of the hash, and the number plus one; 0 where it is free. */
@@ -80,6 +82,9 @@ export function createHashLog(most: number): HashLog {
     },
     clear() {
       segments = [];
+    },
+    get size() {
+      return segments.length * slots * width * Uint32Array.BYTES_PER_ELEMENT;
     },
   };
 }

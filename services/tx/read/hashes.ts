@@ -20,6 +20,8 @@ export interface Hashes {
   find(kind: Kind, hash: string, upTo: number, call: Call): Promise<HashEntry | undefined>;
   /** Remembers where a hash that was just written is. */
   put(kind: Kind, hash: string, sequence: number): void;
+  /** Bytes of memory in use. */
+  readonly size: number;
 }
 
 export interface HashesOptions {
@@ -108,6 +110,9 @@ export function createHashes({ database, tables, head, atOnce, writesToo }: Hash
     put(kind, hash, sequence) {
       forgetIfRolledBack();
       known.get(kind)?.put(hash, sequence);
+    },
+    get size() {
+      return [...known.values()].reduce((sum, { size }) => sum + size, 0);
     },
   };
 }

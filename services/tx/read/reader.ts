@@ -4,7 +4,7 @@ import { groupBy } from '../../common/group.js';
 import type { TableReader } from '../../common/one-chain.js';
 import { defaultPage, type PageBound } from '../../common/page/fit.js';
 import type { Head, Position } from '../store/cursor.js';
-import type { ListEnd, ListKey } from '../store/list-ends.js';
+import type { KnownEnds } from '../store/list-end-cache.js';
 import type { Written } from '../store/store.js';
 import type { Tables } from '../store/tables.js';
 import { type Accounts, createAccounts } from './accounts.js';
@@ -39,8 +39,8 @@ export interface ReaderOptions {
   readonly atOnce: number;
   /** Whether this process writes the tables, and tells what it has written. */
   readonly writesToo: boolean;
-  /** The end of an account's list as the writer in this process knows it. */
-  readonly writtenEnd?: ((key: ListKey) => ListEnd | undefined) | undefined;
+  /** The ends of account lists as the writer in this process knows them. */
+  readonly writtenEnds?: (() => KnownEnds) | undefined;
   /** See `Reader`. */
   readonly look?: (() => Promise<void>) | undefined;
 }

@@ -6,6 +6,8 @@ export interface EndTable {
   get(key: ListKey): ListEnd | undefined;
   set(key: ListKey, end: ListEnd): void;
   clear(): void;
+  /** Bytes of memory of the numbers. */
+  readonly size: number;
 }
 
 /** Numbers that a list takes: its length, how many sequences are known of its last items, and those. */
@@ -68,6 +70,9 @@ export function createEndTable(capacity: number, onEvict: () => void = () => {})
       free.length = 0;
       used = 0;
     },
+    get size() {
+      return pages.length * listsPerPage * width * Float64Array.BYTES_PER_ELEMENT;
+    },
   };
 }
 
@@ -81,10 +86,16 @@ export interface StagedEnds {
   commit(): void;
 }
 
-/** What the one writer knows of the ends of account lists. */
-export interface Ends {
+/** The ends of account lists, as the one writer knows them. */
+export interface KnownEnds {
   /** The end of a list, which may be ahead of what is whole; undefined where that is not in memory. */
   get(key: ListKey): ListEnd | undefined;
+  /** Bytes of memory of the numbers. */
+  readonly size: number;
+}
+
+/** What the one writer knows of the ends of account lists. */
+export interface Ends extends KnownEnds {
   /** Prepares appending to lists; reads those that are not in memory, all in one go. */
   stage(keys: ReadonlySet<ListKey>): Promise<StagedEnds>;
   /**
@@ -113,6 +124,9 @@ export function createEnds(
   });
   return {
     get: (key) => known.get(key) ?? (isComplete ? emptyList : undefined),
+    get size() {
+      return known.size;
+    },
     async stage(keys) {
       const staged = new Map<ListKey, ListEnd>();
       const missing: ListKey[] = [];

@@ -8,7 +8,7 @@ import {
 import type { DecodedBlock, DecodedTx } from '../decode/types.js';
 import { checkTraces, partsOf, splitBlocks, splitTraces } from './batches.js';
 import { nothing, type Position } from './cursor.js';
-import { createEnds, type StagedEnds } from './list-end-cache.js';
+import { createEnds, type KnownEnds, type StagedEnds } from './list-end-cache.js';
 import { type ListEnd, type ListKey, readAllListEnds, readListEnds } from './list-ends.js';
 import { createMsgSets, readMsgSets, type StagedMsgSets } from './msg-sets.js';
 import { createOwners, type ResolveStores, type StoreRow, storesOf } from './owners.js';
@@ -42,8 +42,8 @@ export interface StoreOptions extends StoreEnvironment<Position> {
 export interface TxStore extends TableStore<Position> {
   /** Writes the blocks right after the position. @throws Error when they are not those. */
   writeBlocks(blocks: readonly DecodedBlock[]): Promise<void>;
-  /** The end of an account's list, which may be ahead of the position; undefined where that is not in memory. */
-  endOf(key: ListKey): ListEnd | undefined;
+  /** The ends of accounts' lists that are in memory; they may be ahead of the position. */
+  readonly ends: KnownEnds;
   /** Writes the internal txs of the blocks right after the position's. */
   writeTraces(traces: readonly DecodedTrace[]): Promise<void>;
 }
@@ -170,7 +170,7 @@ export function createTxStore(options: StoreOptions): TxStore {
   };
 
   return Object.assign(store, {
-    endOf: ends.get,
+    ends,
     writeBlocks: (blocks: readonly DecodedBlock[]) =>
       exclusive(() =>
         writing(async () => {
