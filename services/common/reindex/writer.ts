@@ -31,7 +31,7 @@ export interface Reindexer {
   watch(signal: AbortSignal): AsyncIterable<Progress>;
   /**
    * Compares the views of the tables in use with what their facts give, between two writes; one at a time, since writes wait
-   * for each part. @throws RpcError
+   * for the part that runs. @throws RpcError
    */
   compareViews(signal: AbortSignal): AsyncIterable<ComparedPart>;
   /** Gives it up. @throws RpcError */
@@ -205,21 +205,38 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
     async *compareViews(until) {
       if (inUse.running === undefined)
         throw new RpcError(status.UNAVAILABLE, fence.notReadyReason || 'the service is starting');
-      if (isComparing)
+      if (isComparing) {
+        options.metrics.limits.inc({ service: service.name, limit: 'CompareViews' });
         throw new RpcError(
           status.RESOURCE_EXHAUSTED,
           `the views of the ${service.name} service are being compared already`,
         );
+      }
       isComparing = true;
+      const ended = AbortSignal.any([until, signal]);
+      const isWanted = (): boolean => !ended.aborted;
       try {
         const { store } = inUse.current();
-        const ended = AbortSignal.any([until, signal]);
-        const parts = store.compareViews({ isWanted: () => !ended.aborted });
-        while (!ended.aborted) {
-          const part = await store.hold(() => parts.next());
+        const parts = store.compareViews({ isWanted });
+        for (;;) {
+          let took_ms = 0;
+          const part = await store.hold(
+            async () => {
+              const from = performance.now();
+              const next = await parts.next();
+              took_ms = performance.now() - from;
+              return next;
+            },
+            { isWanted, isPatient: true },
+          );
           if (part.done) return;
+          // The writer has at least half of the time, also from those who leave and compare again.
+          await sleep(took_ms, signal);
           yield part.value;
         }
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        throw new RpcError(status.UNAVAILABLE, 'the service stops: compare again once it is back');
       } finally {
         isComparing = false;
       }

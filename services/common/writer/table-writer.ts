@@ -58,7 +58,7 @@ export interface TableStore<Position extends Cursor> {
   /** Removes every block above a height; 0 removes all. */
   unwind(height: number): Promise<void>;
   /** Runs something while nothing is written. */
-  hold<T>(work: () => Promise<T>): Promise<T>;
+  readonly hold: Mutex;
   /** See `WriterHead`. */
   compareViews(call?: Call): AsyncGenerator<ComparedPart, void, undefined>;
   /** The blocks between two heights, inclusive, ascending. */
