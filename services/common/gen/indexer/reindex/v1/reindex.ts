@@ -578,8 +578,9 @@ export const ReindexServiceService = {
   },
   /**
    * Compares the views of the tables in use with what the facts give, a part at a time between
-   * two writes. FAILED_PRECONDITION in a process that does not write the tables, UNAVAILABLE
-   * while it starts, UNIMPLEMENTED by a service without views.
+   * two writes, for one caller at a time. RESOURCE_EXHAUSTED for the others, FAILED_PRECONDITION
+   * in a process that does not write the tables, UNAVAILABLE while it starts and when it stops
+   * meanwhile, UNIMPLEMENTED by a service without views.
    */
   compareViews: {
     path: "/indexer.reindex.v1.ReindexService/CompareViews" as const,
@@ -620,8 +621,9 @@ export interface ReindexServiceServer extends UntypedServiceImplementation {
   watchReindex: handleServerStreamingCall<WatchReindexRequest, WatchReindexResponse>;
   /**
    * Compares the views of the tables in use with what the facts give, a part at a time between
-   * two writes. FAILED_PRECONDITION in a process that does not write the tables, UNAVAILABLE
-   * while it starts, UNIMPLEMENTED by a service without views.
+   * two writes, for one caller at a time. RESOURCE_EXHAUSTED for the others, FAILED_PRECONDITION
+   * in a process that does not write the tables, UNAVAILABLE while it starts and when it stops
+   * meanwhile, UNIMPLEMENTED by a service without views.
    */
   compareViews: handleServerStreamingCall<CompareViewsRequest, CompareViewsResponse>;
   /**
@@ -657,8 +659,9 @@ export interface ReindexServiceClient extends Client {
   ): ClientReadableStream<WatchReindexResponse>;
   /**
    * Compares the views of the tables in use with what the facts give, a part at a time between
-   * two writes. FAILED_PRECONDITION in a process that does not write the tables, UNAVAILABLE
-   * while it starts, UNIMPLEMENTED by a service without views.
+   * two writes, for one caller at a time. RESOURCE_EXHAUSTED for the others, FAILED_PRECONDITION
+   * in a process that does not write the tables, UNAVAILABLE while it starts and when it stops
+   * meanwhile, UNIMPLEMENTED by a service without views.
    */
   compareViews(
     request: CompareViewsRequest,
