@@ -30,8 +30,8 @@ export interface Reindexer {
   /** How the rebuild that runs gets on, until its end. @throws RpcError */
   watch(signal: AbortSignal): AsyncIterable<Progress>;
   /**
-   * Compares the views of the tables in use with what their facts give, between two writes; one at a time, since writes wait
-   * for the part that runs. @throws RpcError
+   * Compares the views of the tables in use with what their facts give, for one caller at a time: each would take as much of
+   * the engine. @throws RpcError
    */
   compareViews(signal: AbortSignal): AsyncIterable<ComparedPart>;
   /** Gives it up. @throws RpcError */
@@ -214,26 +214,8 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
       }
       isComparing = true;
       const ended = AbortSignal.any([until, signal]);
-      const isWanted = (): boolean => !ended.aborted;
       try {
-        const { store } = inUse.current();
-        const parts = store.compareViews({ isWanted });
-        for (;;) {
-          let took_ms = 0;
-          const part = await store.hold(
-            async () => {
-              const from = performance.now();
-              const next = await parts.next();
-              took_ms = performance.now() - from;
-              return next;
-            },
-            { isWanted, isPatient: true },
-          );
-          if (part.done) return;
-          // The writer has at least half of the time, also from those who leave and compare again.
-          await sleep(took_ms, signal);
-          yield part.value;
-        }
+        yield* inUse.current().store.compareViews({ isWanted: () => !ended.aborted });
       } catch (error) {
         if (!signal.aborted) throw error;
         throw new RpcError(status.UNAVAILABLE, 'the service stops: compare again once it is back');
