@@ -3,9 +3,16 @@
 import { compiled, filesOf, mocha } from './mocha.mjs';
 
 /** These measure memory or time, and run one at a time. The others wait for leases, polls and processes. */
-const measuring = ['clients', 'nft-writer', 'node', 'pages', 'richlist', 'scoring-l1', 'tx-writer'].map(
-  (name) => `attack/${name}`,
-);
+const measuring = [
+  'clients',
+  'comparisons',
+  'nft-writer',
+  'node',
+  'pages',
+  'richlist',
+  'scoring-l1',
+  'tx-writer',
+].map((name) => `attack/${name}`);
 
 const run = (files, options = []) => mocha(['--timeout', '240000', ...options, ...files], {});
 

@@ -27,4 +27,4 @@ export const largeBytes = 8 * 1024 * 1024;
 const exclusive = createMutex();
 
 /** Runs something that holds something large, while nothing else in the process does. */
-export const oneLarge: Mutex = (work) => exclusive(() => withLittleGarbage(work));
+export const oneLarge: Mutex = (work, waiting) => exclusive(() => withLittleGarbage(work), waiting);

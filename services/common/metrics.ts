@@ -18,7 +18,7 @@ export interface Metrics {
   readonly rollbacks: Counter<'service'>;
   /** Parts of blocks that could not be read and were skipped or repaired. */
   readonly problems: Counter<'service' | 'kind'>;
-  /** How often a bound was reached, by the setting that names the bound. */
+  /** How often a bound was reached, by the setting that names the bound; or by the call, of which one runs at a time. */
   readonly limits: Counter<'service' | 'limit'>;
   /** Rich list: balances compared with the node's, and those that were found to differ and set right. */
   readonly comparedBalances: Counter;
@@ -83,7 +83,7 @@ export function createMetrics(process = false): Metrics {
     problems: counter('problems_total', 'Parts of blocks that could not be read', 'service', 'kind'),
     limits: counter(
       'limit_reached_total',
-      'How often a bound was reached, by its setting',
+      'How often a bound was reached, by its setting or call',
       'service',
       'limit',
     ),

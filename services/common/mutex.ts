@@ -1,12 +1,23 @@
-/** Lets one at a time do something, in the order of asking. */
-export type Mutex = <T>(work: () => Promise<T>) => Promise<T>;
+import { createTurns, type Turn } from './clickhouse/turns.js';
 
-/** Makes a mutex. */
+/** How a turn is waited for. */
+export interface Waiting extends Pick<Turn, 'isWanted'> {
+  /** Whether everybody else who waits goes first. */
+  readonly isPatient?: boolean;
+}
+
+/**
+ * Lets one at a time do something, in the order of asking.
+ *
+ * @throws RpcError CANCELLED when it is not wanted any more when its turn comes: the work is not begun then.
+ */
+export type Mutex = <T>(work: () => Promise<T>, waiting?: Waiting) => Promise<T>;
+
+/** Makes a mutex; it never begins before the caller goes on. */
 export function createMutex(): Mutex {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const turn = last.then(work, work);
-    last = turn.catch(() => {});
-    return turn;
+  const turns = createTurns(1);
+  return async (work, { isPatient = false, ...turn } = {}) => {
+    await undefined;
+    return turns.take({ ...turn, deadline: isPatient ? Number.POSITIVE_INFINITY : 0 }, work);
   };
 }

@@ -5,7 +5,6 @@ import { get as httpGet } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { credentials, status } from '@grpc/grpc-js';
 import { Agent, request } from 'undici';
-import { ReindexServiceClient } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
 import { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
@@ -131,35 +130,6 @@ describe('the program under attack by clients', () => {
       await Promise.all(attack);
     }
     assert.ok((codes.get(status.RESOURCE_EXHAUSTED) ?? 0) > 500, `refused: ${JSON.stringify([...codes])}`);
-  });
-
-  it('comparisons of views run one at a time, and those who left hold up no write', async () => {
-    const client = new ReindexServiceClient(`127.0.0.1:${txPort}`, credentials.createInsecure());
-    const said = new Map<string, number>();
-    const compare = (leaveAfter_ms: number): Promise<status> =>
-      new Promise((resolve) => {
-        const call = client.compareViews({});
-        const timer = setTimeout(() => call.cancel(), leaveAfter_ms);
-        call.on('data', () => {});
-        call.on('error', () => {});
-        call.on('status', ({ code, details }) => {
-          clearTimeout(timer);
-          const one = `${code} ${details}`;
-          said.set(one, (said.get(one) ?? 0) + 1);
-          resolve(code);
-        });
-      });
-    for (let round = 0; round < 20; round++)
-      await Promise.all(Array.from({ length: 100 }, () => compare(60)));
-    const from = performance.now();
-    await eventually(async () => (await compare(60_000)) === status.OK, 'a comparison to its end');
-    assert.ok(performance.now() - from < 5_000, `${Math.round(performance.now() - from)} ms`);
-    const together = await Promise.all(Array.from({ length: 50 }, () => compare(60_000)));
-    client.close();
-    assert.ok(
-      together.filter((code) => code === status.RESOURCE_EXHAUSTED).length > 25,
-      JSON.stringify([...said]),
-    );
   });
 
   it('requests that are abandoned do not hold up those that come after them', async () => {

@@ -30,8 +30,8 @@ export interface Reindexer {
   /** How the rebuild that runs gets on, until its end. @throws RpcError */
   watch(signal: AbortSignal): AsyncIterable<Progress>;
   /**
-   * Compares the views of the tables in use with what their facts give, between two writes; one at a time, since writes wait
-   * for each part. @throws RpcError
+   * Compares the views of the tables in use with what their facts give, for one caller at a time: each would take as much of
+   * the engine. @throws RpcError
    */
   compareViews(signal: AbortSignal): AsyncIterable<ComparedPart>;
   /** Gives it up. @throws RpcError */
@@ -205,21 +205,20 @@ export function createWriter<Tables extends GenerationTables>(options: WriterOpt
     async *compareViews(until) {
       if (inUse.running === undefined)
         throw new RpcError(status.UNAVAILABLE, fence.notReadyReason || 'the service is starting');
-      if (isComparing)
+      if (isComparing) {
+        options.metrics.limits.inc({ service: service.name, limit: 'CompareViews' });
         throw new RpcError(
           status.RESOURCE_EXHAUSTED,
           `the views of the ${service.name} service are being compared already`,
         );
+      }
       isComparing = true;
+      const ended = AbortSignal.any([until, signal]);
       try {
-        const { store } = inUse.current();
-        const ended = AbortSignal.any([until, signal]);
-        const parts = store.compareViews({ isWanted: () => !ended.aborted });
-        while (!ended.aborted) {
-          const part = await store.hold(() => parts.next());
-          if (part.done) return;
-          yield part.value;
-        }
+        yield* inUse.current().store.compareViews({ isWanted: () => !ended.aborted });
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        throw new RpcError(status.UNAVAILABLE, 'the service stops: compare again once it is back');
       } finally {
         isComparing = false;
       }

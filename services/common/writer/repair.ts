@@ -1,6 +1,5 @@
 import { status } from '@grpc/grpc-js';
 import { atMost, chunks } from '../chunk.js';
-import type { Call } from '../clickhouse/database.js';
 import { type Conditions, countRows, removeFromAll } from '../clickhouse/remove.js';
 import type { TableNames } from '../clickhouse/tables.js';
 import type { Cursor } from '../consume.js';
@@ -18,7 +17,7 @@ import {
   type ViewState,
   writeHead,
 } from './head-table.js';
-import { type ComparedPart, compareViews, repairViews, type ViewSet } from './views.js';
+import { type ComparedPart, type Comparison, compareViews, repairViews, type ViewSet } from './views.js';
 
 /** What the head of tables is kept, and the tables repaired, with. */
 export interface RepairOptions<Position extends Cursor, Name extends string> {
@@ -60,11 +59,11 @@ export interface WriterHead<Position extends Cursor, Name extends string> {
    */
   writeViews(views: readonly ViewRows<Name>[], isAll?: boolean): Promise<void>;
   /**
-   * Compares the views with what the facts give, a part at a time; to be advanced while nothing is written.
+   * Compares the views with what the facts give, a part at a time.
    *
    * @throws RpcError UNAVAILABLE while the views are being made or repaired.
    */
-  compareViews(call?: Call): AsyncGenerator<ComparedPart, void, undefined>;
+  compareViews(comparison?: Comparison): AsyncGenerator<ComparedPart, void, undefined>;
   /**
    * The one repair, for a crash and for a rollback. Each step may run twice, late, or be cut off: the head is lowered first,
    * the views are made what they are there, and the facts above go last.
@@ -147,7 +146,7 @@ export function createWriterHead<Position extends Cursor, Name extends string>(
         }
       }
     },
-    async *compareViews(call) {
+    async *compareViews(comparison) {
       const environment = {
         of: tables.of,
         name: head.name,
@@ -160,7 +159,7 @@ export function createWriterHead<Position extends Cursor, Name extends string>(
           return head.toColumns(row.position);
         },
       };
-      yield* compareViews(database, environment, views, call);
+      yield* compareViews(database, environment, views, comparison);
     },
     async repair(to, onLowered) {
       const { position, rollbacks, ...before } = found();

@@ -58,8 +58,8 @@ export interface TableStore<Position extends Cursor> {
   /** Removes every block above a height; 0 removes all. */
   unwind(height: number): Promise<void>;
   /** Runs something while nothing is written. */
-  hold<T>(work: () => Promise<T>): Promise<T>;
-  /** See `WriterHead`. */
+  readonly hold: Mutex;
+  /** See `WriterHead`; it may go on while the tables are written, and every write that waits goes first. */
   compareViews(call?: Call): AsyncGenerator<ComparedPart, void, undefined>;
   /** The blocks between two heights, inclusive, ascending. */
   hashes(from: number, to: number): Promise<Cursor[]>;
@@ -196,7 +196,11 @@ export function createTableWriter<Position extends Cursor, Name extends string>(
           await repair(to, () => shown.cutTo(to));
         }),
       hold: exclusive,
-      compareViews: head.compareViews,
+      compareViews: (call = {}) =>
+        head.compareViews({
+          ...call,
+          hold: (work) => exclusive(work, { isWanted: call.isWanted, isPatient: true }),
+        }),
       hashes: (from, to) => readHashes(database, table, from, to),
       get position() {
         return position;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Call, Database } from '../clickhouse/database.js';
+import type { Call, Database, Priority, StatementOptions } from '../clickhouse/database.js';
 import { beyondSql, newestRowsSql } from '../page/view.js';
 import { packageRoot } from '../paths.js';
 import type { FencedDatabase } from './fence.js';
@@ -60,7 +60,7 @@ export function readDefinition(service: string, view: string): string {
   return text.replaceAll(/^\s*--.*$/gm, '').trim();
 }
 
-/** Facts that one statement reads, unless the facts of one key are more; and where the writer waits for it. */
+/** Facts that one statement reads, unless the facts of one key are more; and where a stop waits for it. */
 const [factsAtOnce, comparedAtOnce] = [200_000, 50_000];
 
 /** A part of the facts: a condition, and its parameters. */
@@ -90,6 +90,7 @@ export async function* partsOf<Name extends string>(
   facts: Name,
   columns: readonly string[],
   where: string,
+  options: Omit<StatementOptions, 'name'> = { priority: 'write' },
 ): AsyncGenerator<Part, void, undefined> {
   const { of, name, atOnce = factsAtOnce } = environment;
   const list = columns.map((column) => `f.${column} AS ${column}`).join(', ');
@@ -100,7 +101,7 @@ export async function* partsOf<Name extends string>(
     const [last] = await database.rows<Record<string, string>>(
       `SELECT ${list} FROM ${of(facts)} AS f WHERE (${where}) AND ${from} ORDER BY ${order} LIMIT 1 OFFSET {size:UInt64}`,
       { ...environment.position, ...params, size: atOnce },
-      { name: `${name}.view_range`, priority: 'write' },
+      { name: `${name}.view_range`, ...options },
     );
     if (last === undefined) {
       yield { where: from, params };
@@ -178,42 +179,97 @@ export interface ComparedPart {
   readonly differences: readonly ViewDifference[];
 }
 
-/** Differences that are named of one part of a view. */
-const mostNamed = 20;
+/** Differences that are named of one part of a view; and rows that are looked at again while nothing is written. */
+const [mostNamed, mostDoubted] = [20, 500];
+
+/** What views are compared with. */
+export interface Comparison extends Call {
+  /** Runs something while nothing is written. Default: nothing ever is. */
+  readonly hold?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
+}
+
+/** A row that only one side has, with the columns that name it as texts, and their types. */
+interface Found {
+  readonly line: string;
+  readonly n: number;
+  readonly names: readonly string[];
+  readonly types: readonly string[];
+}
 
 /**
- * Compares views with their definitions, a part at a time. Nothing may be written while a part is compared, and the
- * environment's position has to be that of the head by then; between two parts it may move.
+ * Compares views with their definitions, a part at a time, while the tables are written: only the rows that seem to differ are
+ * looked at again while nothing is, so that writes wait for little. The environment's position is asked then, and has to be
+ * that of the head.
  */
 export async function* compareViews<Name extends string>(
   database: Database,
   environment: ViewEnvironment<Name>,
   sets: readonly ViewSet<Name>[],
-  call: Call = {},
+  { hold = (work) => work(), ...call }: Comparison = {},
 ): AsyncGenerator<ComparedPart, void, undefined> {
-  const { of, name } = environment;
+  const { of, name, atOnce = comparedAtOnce } = environment;
   for (const { facts, views } of sets)
     for (const { table, key, values, definition, ...view } of views) {
       const columns = [...key, ...values];
-      const parts = partsOf(database, { atOnce: comparedAtOnce, ...environment }, facts, view.facts, '1');
-      for await (const { where, params } of parts) {
-        const isDefined = `SELECT ${columns.join(', ')}, 1 AS side FROM (${fillIn(environment, definition, where)})`;
-        const isThere = `SELECT ${columns.join(', ')}, -1 AS side FROM (${newestRowsSql(of(table), columns, key, where, 'f')})`;
-        const rows = await database.rows<{ line: string; n: number }>(
-          `SELECT toJSONString(tuple(${columns.join(', ')})) AS line, sum(side) AS n
-           FROM (${isDefined} UNION ALL ${isThere})
+      const naming = [...new Set([...key, ...view.facts])];
+      const each = (of: string): string => naming.map((column) => `${of}(${column})`).join(', ');
+      const compare = (
+        defined: string,
+        there: string,
+        params: object,
+        priority: Priority,
+      ): Promise<Found[]> =>
+        database.rows<Found>(
+          `SELECT toJSONString(tuple(${columns.join(', ')})) AS line, sum(side) AS n, [${each('toString')}] AS names, [${each('toTypeName')}] AS types
+           FROM (
+             SELECT ${columns.join(', ')}, 1 AS side FROM (${defined})
+             UNION ALL
+             SELECT ${columns.join(', ')}, -1 AS side FROM (${newestRowsSql(of(table), columns, key, there, 'f')})
+           )
            GROUP BY ${columns.join(', ')}
            HAVING n != 0
            ORDER BY line
            LIMIT {most:UInt64}`,
-          { ...environment.position, ...params, most: mostNamed },
-          // The writer waits for it.
-          { name: `${name}.compare_view`, priority: 'write', ...call },
+          { ...params, most: mostDoubted },
+          { name: `${name}.compare_view`, priority, ...call },
         );
+      /** Compares again what seemed to differ. */
+      const again = (found: readonly Found[]): Promise<Found[]> => {
+        const list = naming.map(
+          (_, at) => `CAST({names_${at}:Array(String)} AS Array(${found[0]?.types[at]})) AS c${at}`,
+        );
+        const params = Object.fromEntries(
+          naming.map((_, at) => [`names_${at}`, found.map(({ names }) => names[at])]),
+        );
+        const among = (some: readonly string[], alias = ''): string => {
+          const wanted = some.map((column) => `c${naming.indexOf(column)}`).join(', ');
+          return `(${some.map((column) => alias + column).join(', ')}) GLOBAL IN (SELECT ${wanted} FROM (SELECT ${list.join(', ')}) ARRAY JOIN ${naming.map((_, at) => `c${at}`).join(', ')})`;
+        };
+        const defined = fillIn(environment, definition, among(view.facts, 'f.'));
+        return compare(
+          `SELECT * FROM (${defined}) WHERE ${among(key)}`,
+          among(key, 'f.'),
+          { ...environment.position, ...params },
+          'write',
+        );
+      };
+      let position = await hold(async () => environment.position);
+      const background = { ...call, priority: 'background' as const };
+      const parts = partsOf(database, { of, name, atOnce, position }, facts, view.facts, '1', background);
+      for await (const { where, params } of parts) {
+        const defined = fillIn(environment, definition, where);
+        const seeming = await compare(defined, where, { ...position, ...params }, 'background');
+        let rows = seeming.length === 0 ? seeming : await hold(() => again(seeming));
+        // Of more nobody knows whether the others differ.
+        if (rows.length === 0 && seeming.length === mostDoubted)
+          rows = await hold(() => compare(defined, where, { ...environment.position, ...params }, 'write'));
         yield {
           table,
-          differences: rows.map(({ line, n }) => ({ row: line, kind: n > 0 ? 'missing' : 'foreign' })),
+          differences: rows
+            .slice(0, mostNamed)
+            .map(({ line, n }) => ({ row: line, kind: n > 0 ? 'missing' : 'foreign' })),
         };
+        position = await hold(async () => environment.position);
       }
     }
 }

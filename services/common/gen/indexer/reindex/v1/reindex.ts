@@ -577,9 +577,10 @@ export const ReindexServiceService = {
     responseDeserialize: (value: Buffer): WatchReindexResponse => WatchReindexResponse.decode(value),
   },
   /**
-   * Compares the views of the tables in use with what the facts give, a part at a time between
-   * two writes. FAILED_PRECONDITION in a process that does not write the tables, UNAVAILABLE
-   * while it starts, UNIMPLEMENTED by a service without views.
+   * Compares the views of the tables in use with what the facts give, a part at a time while the
+   * tables are written, for one caller at a time. RESOURCE_EXHAUSTED for the others,
+   * FAILED_PRECONDITION in a process that does not write the tables, UNAVAILABLE while it starts
+   * and when it stops meanwhile, UNIMPLEMENTED by a service without views.
    */
   compareViews: {
     path: "/indexer.reindex.v1.ReindexService/CompareViews" as const,
@@ -619,9 +620,10 @@ export interface ReindexServiceServer extends UntypedServiceImplementation {
   /** Tells how the rebuild that runs gets on. NOT_FOUND while none does. */
   watchReindex: handleServerStreamingCall<WatchReindexRequest, WatchReindexResponse>;
   /**
-   * Compares the views of the tables in use with what the facts give, a part at a time between
-   * two writes. FAILED_PRECONDITION in a process that does not write the tables, UNAVAILABLE
-   * while it starts, UNIMPLEMENTED by a service without views.
+   * Compares the views of the tables in use with what the facts give, a part at a time while the
+   * tables are written, for one caller at a time. RESOURCE_EXHAUSTED for the others,
+   * FAILED_PRECONDITION in a process that does not write the tables, UNAVAILABLE while it starts
+   * and when it stops meanwhile, UNIMPLEMENTED by a service without views.
    */
   compareViews: handleServerStreamingCall<CompareViewsRequest, CompareViewsResponse>;
   /**
@@ -656,9 +658,10 @@ export interface ReindexServiceClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientReadableStream<WatchReindexResponse>;
   /**
-   * Compares the views of the tables in use with what the facts give, a part at a time between
-   * two writes. FAILED_PRECONDITION in a process that does not write the tables, UNAVAILABLE
-   * while it starts, UNIMPLEMENTED by a service without views.
+   * Compares the views of the tables in use with what the facts give, a part at a time while the
+   * tables are written, for one caller at a time. RESOURCE_EXHAUSTED for the others,
+   * FAILED_PRECONDITION in a process that does not write the tables, UNAVAILABLE while it starts
+   * and when it stops meanwhile, UNIMPLEMENTED by a service without views.
    */
   compareViews(
     request: CompareViewsRequest,
