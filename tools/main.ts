@@ -1,5 +1,5 @@
-import { AccessDenied, TryAgainError, UserError } from '../services/common/errors.js';
-import { isMainModule } from '../services/common/paths.js';
+import { AccessDenied, TryAgainError, UserError } from '../services/common/runtime/errors.js';
+import { isMainModule } from '../services/common/runtime/paths.js';
 
 /** A command: what it is for, and how to run it. Its code is loaded only when it is wanted. */
 interface Command {

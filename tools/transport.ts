@@ -1,8 +1,8 @@
-import { loadSettings } from '../services/common/config.js';
-import { createLog } from '../services/common/log.js';
-import { createMetrics } from '../services/common/metrics.js';
 import { type ClientSecurity, checkTransport, openTransport } from '../services/common/rpc/transport.js';
-import { requestSettings, transportSettings } from '../services/common/settings.js';
+import { loadSettings } from '../services/common/runtime/config.js';
+import { createLog } from '../services/common/runtime/log.js';
+import { createMetrics } from '../services/common/runtime/metrics.js';
+import { requestSettings, transportSettings } from '../services/common/runtime/settings.js';
 
 /**
  * How a command speaks to services: with the certificate that the environment names, as it does

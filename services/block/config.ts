@@ -1,5 +1,5 @@
-import { asBoolean, asInteger, asOneOf, type Settings, type ValuesOf } from '../common/config.js';
-import { proxySettings } from '../common/http-proxy.js';
+import { asBoolean, asInteger, asOneOf, type Settings, type ValuesOf } from '../common/runtime/config.js';
+import { proxySettings } from '../common/runtime/network.js';
 import {
   chainSettings,
   factSettings,
@@ -11,7 +11,7 @@ import {
   serverSettings,
   tableSettings,
   writerSettings,
-} from '../common/settings.js';
+} from '../common/runtime/settings.js';
 
 /** What only the block service is told. */
 export const blockOwnSettings = {

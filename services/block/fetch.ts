@@ -1,4 +1,4 @@
-import { type SendBatched, sendAlone } from '../common/chain/batch.js';
+import { isTooLarge, type SendBatched, sendAlone, smallFirst } from '../common/chain/batch.js';
 import { fetchCometBlock, fetchCometResults } from '../common/chain/comet.js';
 import {
   type AnswerBound,
@@ -9,16 +9,14 @@ import {
 } from '../common/chain/endpoints.js';
 import { type EvmList, fetchEvmHeight, fetchReceipts } from '../common/chain/evm.js';
 import { fetchDecodedTxs } from '../common/chain/rest.js';
-import { isTooLarge, smallFirst } from '../common/chain/small-first.js';
 import { alignDecoded, decodeTxRaw } from '../common/chain/txraw.js';
-import { messageOf } from '../common/errors.js';
 import { BlockMaterial, type RawBlock, type TxMaterial } from '../common/gen/indexer/block/v1/block.js';
-import { compress } from '../common/gzip.js';
-import { sleep } from '../common/lifecycle.js';
-import type { Log } from '../common/log.js';
-import { oneLarge } from '../common/material.js';
-import type { Metrics } from '../common/metrics.js';
-import { mustHaveReceipt } from './receipts.js';
+import { messageOf } from '../common/runtime/errors.js';
+import { sleep } from '../common/runtime/lifecycle.js';
+import type { Log } from '../common/runtime/log.js';
+import type { Metrics } from '../common/runtime/metrics.js';
+import { compress } from '../common/util/gzip.js';
+import { oneLarge } from '../common/util/material.js';
 import { type BlockTotals, blockTotals } from './totals.js';
 
 /** The three interfaces of a node; jsonrpc is undefined on rollups without EVM. */
@@ -246,4 +244,36 @@ async function checkReceipts(
     throw new NodeError('behind', `block ${height}: the EVM index is not there yet`);
   if (missing > 0)
     throw jsonrpc.blame(new NodeError('incomplete', `block ${height}: ${missing} receipts are missing`));
+}
+
+/** Events that only an EVM execution leaves. */
+const evmEvents = new Set(['call', 'create', 'evm']);
+
+/** Sign mode of txs that were signed as Ethereum ones, as the node's REST API writes it. */
+const ethereumSignMode = /"mode_info":\{"single":\{"mode":9999\}\}/;
+
+/** What of a tx result tells. */
+interface Execution {
+  readonly code?: number;
+  readonly events?:
+    | readonly { readonly type: string; readonly attributes?: readonly { readonly key: string }[] | null }[]
+    | null;
+}
+
+/**
+ * Whether a tx must have a receipt, by what the block itself says: every successful one
+ * that ran in the EVM, or was signed as an Ethereum tx, has one. Failed ones may or may not.
+ *
+ * @param result the tx's execution as the RPC wrote it.
+ * @param decoded the tx as the REST API wrote it.
+ */
+export function mustHaveReceipt(result: string, decoded: string): boolean {
+  const { code, events } = JSON.parse(result) as Execution;
+  if (code !== 0) return false;
+  const ran = (events ?? []).some(
+    (event) =>
+      evmEvents.has(event.type) &&
+      (event.attributes ?? []).some((attribute) => attribute.key === 'msg_index'),
+  );
+  return ran || ethereumSignMode.test(decoded);
 }

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { NodeError, retryDelay } from '../common/chain/endpoints.js';
-import { messageOf } from '../common/errors.js';
-import { sleep } from '../common/lifecycle.js';
-import { largeBytes, oneLarge, weightOf } from '../common/material.js';
-import { type Bell, createBell } from '../common/signal.js';
-import { toNanoseconds, toUtc } from '../common/time.js';
+import { messageOf } from '../common/runtime/errors.js';
+import { sleep } from '../common/runtime/lifecycle.js';
+import { largeBytes, oneLarge, weightOf } from '../common/util/material.js';
+import { type Bell, createBell } from '../common/util/signal.js';
+import { toNanoseconds, toUtc } from '../common/util/time.js';
 import { Superseded } from '../common/writer/fence.js';
-import type { WriterHealth } from '../common/writer-health.js';
+import type { WriterHealth } from '../common/writer/health.js';
 import {
   cannotBeIndexed,
   type FetchedBlock,

@@ -1,5 +1,5 @@
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
-import { type Bell, createBell } from '../common/signal.js';
+import { type Bell, createBell } from '../common/util/signal.js';
 import type { HeaderRow, ShownHeader } from './store.js';
 
 /** How far the service is, and the newest blocks, in memory. Written by the one follower. */

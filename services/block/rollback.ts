@@ -1,9 +1,9 @@
 import { fetchCometBlock } from '../common/chain/comet.js';
-import { TryAgainError } from '../common/errors.js';
-import { sleep } from '../common/lifecycle.js';
-import type { Log } from '../common/log.js';
-import type { Metrics } from '../common/metrics.js';
-import type { Mutex } from '../common/mutex.js';
+import { TryAgainError } from '../common/runtime/errors.js';
+import { sleep } from '../common/runtime/lifecycle.js';
+import type { Log } from '../common/runtime/log.js';
+import type { Metrics } from '../common/runtime/metrics.js';
+import type { Mutex } from '../common/util/concurrency.js';
 import type { Node } from './fetch.js';
 import type { Head } from './head.js';
 import type { BlockStore } from './store.js';

@@ -1,14 +1,12 @@
 import { status, type UntypedServiceImplementation } from '@grpc/grpc-js';
-import { invalidArgument, notFound, RpcError, unimplemented } from '../common/errors.js';
 import {
   type Block,
   type BlockServiceServer,
   BlockServiceService,
 } from '../common/gen/indexer/block/v1/block.js';
 import type { Coin, PageRequest } from '../common/gen/indexer/common/v1/common.js';
-import { checkPage } from '../common/page/check.js';
 import { densePage } from '../common/page/dense.js';
-import { defaultPage, jsonBytes, type PageBound, readFitting } from '../common/page/fit.js';
+import { checkPage, defaultPage, jsonBytes, type PageBound, readFitting } from '../common/page/fit.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
 import {
   countLimits,
@@ -17,7 +15,8 @@ import {
   streaming,
   unary,
 } from '../common/rpc/server.js';
-import type { WriterHealth } from '../common/writer-health.js';
+import { invalidArgument, notFound, RpcError, unimplemented } from '../common/runtime/errors.js';
+import type { WriterHealth } from '../common/writer/health.js';
 import type { Head } from './head.js';
 import type { BlockStore, HeaderRow, ShownHeader } from './store.js';
 import { streamBlocks, streamTraces } from './stream.js';

@@ -1,14 +1,13 @@
-import { createBatcher } from '../common/batcher.js';
 import type { Validator } from '../common/chain/rest.js';
-import { claimChain } from '../common/claim.js';
-import type { Call, Params, StatementOptions } from '../common/clickhouse/database.js';
+import { type Call, namesOf, type Params, type StatementOptions } from '../common/clickhouse/database.js';
+import { readRowBinary } from '../common/clickhouse/formats.js';
 import type { Target } from '../common/clickhouse/migrate.js';
 import { countRows, removeFromAll } from '../common/clickhouse/remove.js';
-import { readRowBinary } from '../common/clickhouse/row-binary.js';
-import { namesOf } from '../common/clickhouse/tables.js';
-import { type FactFiles, noFactFiles } from '../common/fact-files.js';
-import type { FaultPoint } from '../common/fault.js';
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
+import type { FaultPoint } from '../common/runtime/lifecycle.js';
+import { createBatcher } from '../common/util/batcher.js';
+import { type FactFiles, noFactFiles } from '../common/util/fact-files.js';
+import { claimChain } from '../common/writer/claim.js';
 import type { FencedDatabase } from '../common/writer/fence.js';
 import { readTableId } from '../common/writer/head-table.js';
 import {
@@ -18,7 +17,7 @@ import {
   rollbackTarget,
   writeRollback,
 } from '../common/writer/rollback-record.js';
-import { type Most, portion } from './portion.js';
+import { type Most, portion } from './stream.js';
 
 /** A header without the fees of its block. */
 export interface HeaderRow {

@@ -1,9 +1,9 @@
 import { status } from '@grpc/grpc-js';
-import { RpcError } from '../common/errors.js';
 import type { RawBlock, RawTrace, StreamBlocksRequest } from '../common/gen/indexer/block/v1/block.js';
-import { largeBytes, weightOf } from '../common/material.js';
+import { RpcError } from '../common/runtime/errors.js';
+import { atMost, chunks } from '../common/util/chunk.js';
+import { largeBytes, weightOf } from '../common/util/material.js';
 import type { Head } from './head.js';
-import { type Most, portion } from './portion.js';
 import type { BlockStore } from './store.js';
 
 /** What a message holds at most, as `weightOf` counts, unless a single block is larger. */
@@ -122,3 +122,13 @@ export async function* streamTraces(
     next = last.height + 1;
   }
 }
+
+/** How much is taken at once. */
+export interface Most {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** The longest beginning of a list that stays within a count and a size; at least one item, however large. */
+export const portion = <T>(items: readonly T[], sizeOf: (item: T) => number, most: Most): readonly T[] =>
+  chunks(items, { most: most.bytes, of: sizeOf }, atMost(most.count)).next().value ?? [];

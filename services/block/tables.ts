@@ -1,6 +1,6 @@
-import { messageOf } from '../common/errors.js';
-import { sleep } from '../common/lifecycle.js';
-import type { Log } from '../common/log.js';
+import { messageOf } from '../common/runtime/errors.js';
+import { sleep } from '../common/runtime/lifecycle.js';
+import type { Log } from '../common/runtime/log.js';
 import type { Head } from './head.js';
 import type { BlockStore, HeaderRow, ShownHeader } from './store.js';
 import type { Validators } from './validators.js';

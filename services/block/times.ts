@@ -1,9 +1,9 @@
 import { status } from '@grpc/grpc-js';
-import { invalidArgument, RpcError } from '../common/errors.js';
 import type { BlockServiceServer } from '../common/gen/indexer/block/v1/block.js';
 import type { BlockTime } from '../common/gen/indexer/block/v1/times.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
 import { unary } from '../common/rpc/server.js';
+import { invalidArgument, RpcError } from '../common/runtime/errors.js';
 import type { BlockRpcOptions } from './rpc.js';
 import type { HeaderRow } from './store.js';
 

@@ -1,17 +1,15 @@
 import { gzipSync } from 'node:zlib';
-import { type SendBatched, sendAlone } from '../common/chain/batch.js';
+import { isTooLarge, type SendBatched, sendAlone, smallFirst } from '../common/chain/batch.js';
 import { type AnswerBound, type Endpoints, NodeError, retryDelay } from '../common/chain/endpoints.js';
 import { fetchEvmHeight, fetchTraces, methodNotFound } from '../common/chain/evm.js';
-import { isTooLarge, smallFirst } from '../common/chain/small-first.js';
-import { messageOf } from '../common/errors.js';
-import { compress } from '../common/gzip.js';
-import { sleep } from '../common/lifecycle.js';
-import type { Log } from '../common/log.js';
-import { largeBytes, oneLarge, weightOf } from '../common/material.js';
-import type { Metrics } from '../common/metrics.js';
-import type { Mutex } from '../common/mutex.js';
-import { inParallel } from '../common/parallel.js';
-import type { WriterHealth } from '../common/writer-health.js';
+import { messageOf } from '../common/runtime/errors.js';
+import { sleep } from '../common/runtime/lifecycle.js';
+import type { Log } from '../common/runtime/log.js';
+import type { Metrics } from '../common/runtime/metrics.js';
+import { inParallel, type Mutex } from '../common/util/concurrency.js';
+import { compress } from '../common/util/gzip.js';
+import { largeBytes, oneLarge, weightOf } from '../common/util/material.js';
+import type { WriterHealth } from '../common/writer/health.js';
 import type { Head } from './head.js';
 import type { BlockStore, HeaderRow, TraceRow } from './store.js';
 

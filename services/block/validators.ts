@@ -1,8 +1,8 @@
 import type { Endpoints } from '../common/chain/endpoints.js';
 import { fetchValidators, type Validator } from '../common/chain/rest.js';
-import { messageOf } from '../common/errors.js';
 import type { Proposer } from '../common/gen/indexer/block/v1/block.js';
-import type { Log } from '../common/log.js';
+import { messageOf } from '../common/runtime/errors.js';
+import type { Log } from '../common/runtime/log.js';
 import type { BlockStore } from './store.js';
 
 /** Names of proposers, by the consensus address that block headers give. */

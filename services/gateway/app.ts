@@ -1,22 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { status } from '@grpc/grpc-js';
-import type { Log } from '../common/log.js';
-import { createLru } from '../common/lru.js';
-import type { Metrics } from '../common/metrics.js';
+import type { Log } from '../common/runtime/log.js';
+import type { Metrics } from '../common/runtime/metrics.js';
+import { createLru } from '../common/util/lru.js';
 import { createCache } from './cache.js';
 import type { Clients } from './clients.js';
 import type { GatewaySettings } from './config.js';
 import { ProblemError } from './errors.js';
 import type { Heads } from './heads.js';
-import { createAdmission } from './http/admission.js';
-import { clientAddress } from './http/client.js';
-import { type Exchange, openExchange, requestIds } from './http/exchange.js';
-import { createRateLimit } from './http/limit.js';
-import { mistakeIn } from './http/mistakes.js';
+import { createAdmission, createRateLimit } from './http/admission.js';
+import { clientAddress, type Exchange, mistakeIn, openExchange, requestIds } from './http/exchange.js';
 import { createOutbox } from './http/outbox.js';
 import { createSender } from './http/send.js';
-import type { KnownRequest } from './request.js';
-import { createRouter } from './router.js';
+import { createRouter, type KnownRequest } from './router.js';
 import { createRoutes } from './routes/index.js';
 import { createServer } from './serve.js';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Metrics } from '../common/metrics.js';
+import type { Metrics } from '../common/runtime/metrics.js';
 import type { Heads } from './heads.js';
 import { type Answer, bytesOf } from './http/answer.js';
 import type { Owner } from './route.js';

@@ -7,8 +7,8 @@ import {
   type Settings,
   taking,
   type ValuesOf,
-} from '../common/config.js';
-import { chainSettings, logSettings, serverSettings, transportSettings } from '../common/settings.js';
+} from '../common/runtime/config.js';
+import { chainSettings, logSettings, serverSettings, transportSettings } from '../common/runtime/settings.js';
 
 /** `*`, or the list of origins; empty when cross-origin calls are off. */
 export type Origins = '*' | readonly string[];

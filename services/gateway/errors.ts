@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { RpcError } from '../common/errors.js';
+import { RpcError } from '../common/runtime/errors.js';
 
 /** An answer that is no success: what the client sees of it, and nothing else. */
 export interface Problem {

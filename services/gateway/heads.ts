@@ -1,11 +1,11 @@
-import { messageOf } from '../common/errors.js';
 import type { WatchHeadResponse as BlockHead } from '../common/gen/indexer/block/v1/block.js';
 import type { WatchHeadResponse as NftHead } from '../common/gen/indexer/nft/v1/nft.js';
 import type { WatchHeadResponse as RichlistHead } from '../common/gen/indexer/richlist/v1/richlist.js';
 import type { WatchHeadResponse as TxHead } from '../common/gen/indexer/tx/v1/tx.js';
-import { sleep } from '../common/lifecycle.js';
-import type { Log } from '../common/log.js';
 import { streamRpc } from '../common/rpc/client.js';
+import { messageOf } from '../common/runtime/errors.js';
+import { sleep } from '../common/runtime/lifecycle.js';
+import type { Log } from '../common/runtime/log.js';
 import type { Clients } from './clients.js';
 import type { Owner, Vm } from './route.js';
 

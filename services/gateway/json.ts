@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js';
-import { RpcError } from '../common/errors.js';
 import type { PageResponse } from '../common/gen/indexer/common/v1/common.js';
 import type { LargeBody } from '../common/gen/indexer/tx/v1/tx.js';
 import { type CallSettings, streamRpc } from '../common/rpc/client.js';
+import { RpcError } from '../common/runtime/errors.js';
 import type { Clients } from './clients.js';
 import { type AskedPage, checkWhole, isSettledPage, pageJson } from './pagination.js';
 import type { Content, RouteContext } from './route.js';
@@ -77,4 +77,42 @@ function largeContent(
   };
   const bytes = Buffer.byteLength(before) + large.size + Buffer.byteLength(after);
   return { body: Buffer.alloc(0), streamed: { bytes, open } };
+}
+
+/**
+ * A text with its percent-encoding taken away once more, for clients that encode twice;
+ * undefined where that gives nothing else.
+ */
+export function decodedAgain(text: string): string | undefined {
+  if (!text.includes('%')) return undefined;
+  try {
+    const decoded = decodeURIComponent(text);
+    return decoded === text ? undefined : decoded;
+  } catch {
+    return undefined; // a percent sign that encodes nothing
+  }
+}
+
+/**
+ * Asks for a text as it came, and when that finds nothing, as it is decoded once more. A key
+ * of the one is no key of the other: then the other is asked too.
+ *
+ * @param isFound whether an answer holds anything.
+ */
+export async function asEitherSpelling<T>(
+  text: string,
+  ask: (text: string) => Promise<T>,
+  isFound: (answer: T) => boolean,
+): Promise<T> {
+  const other = decodedAgain(text);
+  if (other === undefined) return ask(text);
+  try {
+    const answer = await ask(text);
+    if (isFound(answer)) return answer;
+    const again = await ask(other).catch(() => answer);
+    return isFound(again) ? again : answer;
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.code !== status.INVALID_ARGUMENT) throw error;
+    return ask(other);
+  }
 }

@@ -1,10 +1,10 @@
 import { createServer, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { status } from '@grpc/grpc-js';
-import { cannotListen, hostPort } from '../common/listen.js';
+import { cannotListen, hostPort } from '../common/runtime/network.js';
 import type { App } from './app.js';
 import { type Problem, problemBody } from './errors.js';
-import { boundConnections } from './http/connections.js';
+import { boundConnections } from './http/admission.js';
 import { maxTarget_bytes, uriTooLong } from './router.js';
 
 /** Bytes of headers that a request may have, besides its target. */

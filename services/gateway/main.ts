@@ -1,10 +1,10 @@
-import { loadSettings } from '../common/config.js';
-import { runUntilSignal, type Stoppable, stopAll } from '../common/lifecycle.js';
-import { createLog, type Log } from '../common/log.js';
-import { createMetrics, type Metrics } from '../common/metrics.js';
-import { type Readiness, serveOps } from '../common/ops.js';
-import { isMainModule } from '../common/paths.js';
 import { type ClientSecurity, checkTransport, openTransport } from '../common/rpc/transport.js';
+import { loadSettings } from '../common/runtime/config.js';
+import { runUntilSignal, type Stoppable, stopAll } from '../common/runtime/lifecycle.js';
+import { createLog, type Log } from '../common/runtime/log.js';
+import { createMetrics, type Metrics } from '../common/runtime/metrics.js';
+import { type Readiness, serveOps } from '../common/runtime/ops.js';
+import { isMainModule } from '../common/runtime/paths.js';
 import { createApp } from './app.js';
 import { type Clients, closeClients, connectClients } from './clients.js';
 import { type GatewaySettings, gatewayProgramSettings } from './config.js';

@@ -1,5 +1,5 @@
 import { parseAccount } from '../common/chain/address.js';
-import { invalidArgument } from '../common/errors.js';
+import { invalidArgument } from '../common/runtime/errors.js';
 import { shown } from './errors.js';
 import type { JsonSchema } from './openapi/schema.js';
 

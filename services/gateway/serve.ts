@@ -1,7 +1,6 @@
-import { sleep } from '../common/lifecycle.js';
-import type { Log } from '../common/log.js';
-import { createLogSampler } from '../common/log-sampler.js';
 import { maySendAgain } from '../common/rpc/client.js';
+import { sleep } from '../common/runtime/lifecycle.js';
+import { createLogSampler, type Log } from '../common/runtime/log.js';
 import type { Cache } from './cache.js';
 import type { Clients } from './clients.js';
 import { notOnThisVm, problemOf } from './errors.js';
@@ -9,10 +8,10 @@ import type { Heads } from './heads.js';
 import { type Admission, retryAfter_s } from './http/admission.js';
 import { type Answer, createAnswer, inCoding } from './http/answer.js';
 import type { Exchange } from './http/exchange.js';
-import { codingFor, prefersHtml } from './http/negotiate.js';
+import { codingFor, prefersHtml } from './http/headers.js';
 import type { Sender } from './http/send.js';
-import type { KnownRequest } from './request.js';
 import type { About, Content, RouteContext } from './route.js';
+import type { KnownRequest } from './router.js';
 
 /** What serving depends on. */
 export interface ServeEnvironment {

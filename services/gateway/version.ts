@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../common/paths.js';
+import { packageRoot } from '../common/runtime/paths.js';
 
 /** Version of the package. */
 export function readVersion(): string {

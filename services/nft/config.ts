@@ -1,6 +1,6 @@
-import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
-import { consumerSettings } from '../common/consumer-settings.js';
-import { nodeSettings, pageSettings, programSettings } from '../common/settings.js';
+import { consumerSettings } from '../common/consumer/settings.js';
+import { asInteger, type Settings, type ValuesOf } from '../common/runtime/config.js';
+import { nodeSettings, pageSettings, programSettings } from '../common/runtime/settings.js';
 import { defaultTextLimits } from './text-limits.js';
 
 /** What only the nft service is told. */

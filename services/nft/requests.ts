@@ -1,7 +1,7 @@
 import type { AccountKey } from '../common/chain/address.js';
-import { invalidArgument } from '../common/errors.js';
 import { TokenOrder } from '../common/gen/indexer/nft/v1/nft.js';
-import { checkAddress } from '../common/page/check.js';
+import { checkAddress } from '../common/page/fit.js';
+import { invalidArgument } from '../common/runtime/errors.js';
 import type { TokenOrder as Order } from './read/token-lists.js';
 
 /** The key of an address, where empty means none. @throws RpcError INVALID_ARGUMENT */

@@ -1,10 +1,8 @@
 import { status, type UntypedServiceImplementation } from '@grpc/grpc-js';
-import { notFound, RpcError } from '../common/errors.js';
+import { ofOneChain, whenWhole } from '../common/consumer/look.js';
 import type { PageRequest } from '../common/gen/indexer/common/v1/common.js';
 import { type NftServiceServer, NftServiceService } from '../common/gen/indexer/nft/v1/nft.js';
-import { ofOneChain, whenWhole } from '../common/one-chain.js';
-import { checkAddress, checkPage } from '../common/page/check.js';
-import { jsonBytes, readFitting } from '../common/page/fit.js';
+import { checkAddress, checkPage, jsonBytes, readFitting } from '../common/page/fit.js';
 import type { MovingPage } from '../common/page/moving.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
 import {
@@ -15,15 +13,16 @@ import {
   unary,
   watchHead,
 } from '../common/rpc/server.js';
+import { notFound, RpcError } from '../common/runtime/errors.js';
 import { isRepairing } from '../common/writer/head-table.js';
 import { countJobs, readAsks } from './enrich/queue.js';
 import {
   describeCollections,
   fittingCollections,
   listCollections,
+  listCollectionsNamed,
   listCollectionsOf,
 } from './read/collections.js';
-import { listCollectionsNamed } from './read/named.js';
 import { readOwner, streamAccountTokens, streamChanges, streamCollectionTokens } from './read/past.js';
 import { type Reader, type Reading, startReading } from './read/reader.js';
 import { listTokensByAccount, listTokensByCollection } from './read/token-lists.js';
@@ -31,7 +30,7 @@ import { listTokenTxs } from './read/token-txs.js';
 import { checkOptionalAddress, checkOrder } from './requests.js';
 import type { Shower } from './show.js';
 import { readAsked } from './store/details.js';
-import { endOf, heightOf } from './store/place.js';
+import { endOf, heightOf } from './store/token.js';
 import { tokenIdOf, tokenKey } from './token-key.js';
 
 export interface NftRpcOptions extends ReaderEnvironment<Reader> {

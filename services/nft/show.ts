@@ -8,7 +8,7 @@ import {
 import type { SizedCollection } from './read/collections.js';
 import type { PastChange } from './read/past.js';
 import type { ShownToken } from './read/token-lists.js';
-import { heightOf } from './store/place.js';
+import { heightOf } from './store/token.js';
 import { tokenIdOf } from './token-key.js';
 
 /** How addresses are shown on a rollup. */

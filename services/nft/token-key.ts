@@ -33,3 +33,9 @@ export function compareBytes(a: string, b: string): number {
   if (a === b) return 0;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
+
+/**
+ * A name as it is searched: upper and lower case are the same, in every script. The final
+ * sigma is a letter of its own in lower case, and which one it is depends on what follows.
+ */
+export const fold = (name: string): string => name.toLowerCase().replaceAll('ς', 'σ');

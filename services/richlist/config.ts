@@ -1,6 +1,6 @@
-import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
-import { consumerSettings } from '../common/consumer-settings.js';
-import { nodeSettings, programSettings } from '../common/settings.js';
+import { consumerSettings } from '../common/consumer/settings.js';
+import { asInteger, type Settings, type ValuesOf } from '../common/runtime/config.js';
+import { nodeSettings, programSettings } from '../common/runtime/settings.js';
 
 /** What only the richlist service is told. */
 export const richlistOwnSettings = {

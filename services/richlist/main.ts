@@ -1,13 +1,15 @@
-import { loadSettings } from '../common/config.js';
-import type { ConsumerDependencies, ConsumerService } from '../common/consumer-service.js';
-import { isMainModule } from '../common/paths.js';
+import {
+  type ConsumerDependencies,
+  type ConsumerService,
+  startConsumer,
+} from '../common/consumer/service.js';
 import { checkTransport } from '../common/rpc/transport.js';
-import { runService } from '../common/run-service.js';
-import type { ServiceProcess } from '../common/service.js';
-import { startConsumer } from '../common/start-consumer.js';
+import { loadSettings } from '../common/runtime/config.js';
+import { isMainModule } from '../common/runtime/paths.js';
+import { runService, type ServiceProcess } from '../common/runtime/service.js';
 import { checkRichlist, type RichlistConfig, richlistProgramSettings } from './config.js';
-import { type RichlistTables, rebuildableRichlist } from './generation.js';
 import { richlistService } from './rpc.js';
+import { type RichlistTables, rebuildableRichlist } from './tables.js';
 
 const richlist: ConsumerService<RichlistConfig, RichlistTables> = {
   name: 'richlist',

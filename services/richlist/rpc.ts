@@ -1,11 +1,10 @@
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
-import { invalidArgument, unimplemented } from '../common/errors.js';
+import { ofOneChain } from '../common/consumer/look.js';
 import {
   type RichlistServiceServer,
   RichlistServiceService,
 } from '../common/gen/indexer/richlist/v1/richlist.js';
-import { ofOneChain } from '../common/one-chain.js';
-import { checkAddress, checkPage } from '../common/page/check.js';
+import { checkAddress, checkPage } from '../common/page/fit.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
 import {
   countLimits,
@@ -15,10 +14,10 @@ import {
   unary,
   watchHead,
 } from '../common/rpc/server.js';
-import { findToken } from './read/denoms.js';
+import { invalidArgument, unimplemented } from '../common/runtime/errors.js';
 import { balanceAt, changesBetween, holdersAt, momentOf } from './read/history.js';
 import { listHolders } from './read/holders.js';
-import type { Reader } from './read/reader.js';
+import { findToken, type Reader } from './read/reader.js';
 import { servedHeight } from './store/cursor.js';
 
 export interface RichlistRpcOptions extends ReaderEnvironment<Reader> {

@@ -1,3 +1,4 @@
+import { checkTransport } from '../common/rpc/transport.js';
 import {
   asInteger,
   asOneOf,
@@ -5,17 +6,16 @@ import {
   type RightValues,
   type Settings,
   type ValuesOf,
-} from '../common/config.js';
-import { checkTransport } from '../common/rpc/transport.js';
+} from '../common/runtime/config.js';
 import {
   connectionSettings,
   logSettings,
   serverSettings,
   tableSettings,
   transportSettings,
-} from '../common/settings.js';
+} from '../common/runtime/settings.js';
 import { operatorSettings } from './operator/config.js';
-import { checkJobPods } from './operator/job-pods.js';
+import { checkJobPods } from './operator/job-settings.js';
 import { signingSettings } from './program/config.js';
 
 /** Every setting of the scoring operator that runs alone; what it scores stands in the program's file. */
@@ -62,3 +62,42 @@ export function checkScoring(values: RightValues<typeof scoringSettings>): strin
     mistakes.push('ROLE is all: with KUBERNETES_OPERATOR the Jobs run programs, so it has to be serve');
   return mistakes;
 }
+
+/** Every setting of a Job that scores or finalizes. */
+export const jobSettings = {
+  ...logSettings,
+  ...tableSettings,
+  ...transportSettings,
+  ...signingSettings,
+  SCORING_PROGRAM: {
+    doc: 'Path of the program: YAML or JSON. Either this or SCORING_PROGRAM_TEXT.',
+    default: '',
+    parse: asText,
+  },
+  SCORING_PROGRAM_TEXT: {
+    doc: 'The program itself, as the operator gives it to a Job.',
+    default: '',
+    parse: asText,
+  },
+  LEASE_NAME: {
+    doc: 'Name of the Kubernetes Lease that is held while txs may be sent. Unset: none, so that nothing else may send with the key.',
+    default: '',
+    parse: asText,
+  },
+  LEASE_NAMESPACE: { doc: 'Namespace of that Lease.', default: 'default', parse: asText },
+  LEASE_HOLDER: {
+    doc: 'Name of this holder; default: the host and the process.',
+    default: '',
+    parse: asText,
+  },
+  LEASE_SECONDS: {
+    doc: 'After how long without a sign of life of its holder the Lease is taken over.',
+    default: '30',
+    parse: asInteger(2, 600),
+  },
+  LEASE_WAIT_SECONDS: {
+    doc: 'How long a Lease that another holds is waited for; then the Job leaves, to be tried again.',
+    default: '90',
+    parse: asInteger(0, 3_600),
+  },
+} satisfies Settings;

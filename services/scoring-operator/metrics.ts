@@ -1,5 +1,5 @@
 import { Gauge } from 'prom-client';
-import type { Metrics } from '../common/metrics.js';
+import type { Metrics } from '../common/runtime/metrics.js';
 import { describe, type Step } from './machine/run.js';
 
 /** Gauges that alerts are made of. */

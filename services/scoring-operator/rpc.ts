@@ -1,19 +1,20 @@
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import { parseAccount, toHex } from '../common/chain/address.js';
-import { invalidArgument, notFound } from '../common/errors.js';
 import {
   type Decision,
   type ScoringServiceServer,
   ScoringServiceService,
+  type Stage,
+  type StageTx as TxMessage,
 } from '../common/gen/indexer/scoring/v1/scoring.js';
-import { createLru } from '../common/lru.js';
-import { createMutex } from '../common/mutex.js';
-import { checkPage } from '../common/page/check.js';
 import { densePage } from '../common/page/dense.js';
+import { checkPage } from '../common/page/fit.js';
 import { type CallContext, forward } from '../common/rpc/context.js';
 import { type HandlerEnvironment, type ServedService, unary } from '../common/rpc/server.js';
+import { invalidArgument, notFound } from '../common/runtime/errors.js';
+import { createMutex } from '../common/util/concurrency.js';
+import { createLru } from '../common/util/lru.js';
 import { describe } from './machine/run.js';
-import { toStage, toTx } from './messages.js';
 import { sumOf } from './policy/compute.js';
 import { explain } from './policy/explain.js';
 import { parsePolicy } from './policy/parse.js';
@@ -31,7 +32,7 @@ import {
   readTxs,
   type Source,
 } from './store/read.js';
-import type { LoggedDecision, Run } from './store/rows.js';
+import type { LoggedDecision, Run, StageTx } from './store/rows.js';
 
 export interface ScoringRpcOptions extends HandlerEnvironment {
   readonly source: Source;
@@ -188,4 +189,36 @@ function statusOf({ source, account, status }: ScoringRpcOptions, runs: readonly
 
 function toDecision({ at, kind, reason, message, stage }: LoggedDecision): Decision {
   return { at, kind, reason, message, stage: stage === 0n ? '' : String(stage) };
+}
+
+/** A run as the API gives it. */
+export function toStage(run: Run): Stage {
+  const { window, stage, total, counts, created_at: _, ...rest } = run;
+  const { start_time, end_time, from_height, to_height } = window;
+  return {
+    ...rest,
+    stage: String(stage),
+    total: String(total),
+    start_time,
+    end_time,
+    from_height,
+    to_height,
+    counts: { ...counts.without, capped: counts.capped, fitted: counts.fitted },
+  };
+}
+
+/** A tx as the API gives it. */
+export function toTx(tx: StageTx): TxMessage {
+  const { tx_hash, purpose, account, nonce, score_count, state, height, error } = tx;
+  return {
+    tx_hash,
+    purpose,
+    account,
+    nonce,
+    score_count,
+    state,
+    height,
+    gas_used: String(tx.gas_used),
+    error,
+  };
 }

@@ -1,6 +1,5 @@
-import type { Metrics } from '../common/metrics.js';
-import type { Step } from './machine/run.js';
-import { describe } from './machine/run.js';
+import type { Metrics } from '../common/runtime/metrics.js';
+import { describe, type Step } from './machine/run.js';
 import type { ScoringGauges } from './metrics.js';
 
 /** What is known of the last look. */

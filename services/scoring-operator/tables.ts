@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Database } from '../common/clickhouse/database.js';
 import { prepareTables, readMigrations } from '../common/clickhouse/migrate.js';
-import type { Log } from '../common/log.js';
-import { packageRoot } from '../common/paths.js';
+import type { Log } from '../common/runtime/log.js';
+import { packageRoot } from '../common/runtime/paths.js';
 import { createFence, type Fence, type Superseded } from '../common/writer/fence.js';
 import { prepareWriters } from '../common/writer/writers.js';
 import type { ScoringConfig } from './config.js';

@@ -1,6 +1,6 @@
-import { asInteger, type Settings, type ValuesOf } from '../common/config.js';
-import { consumerSettings } from '../common/consumer-settings.js';
-import { factSettings, nodeSettings, pageSettings, programSettings } from '../common/settings.js';
+import { consumerSettings } from '../common/consumer/settings.js';
+import { asInteger, type Settings, type ValuesOf } from '../common/runtime/config.js';
+import { factSettings, nodeSettings, pageSettings, programSettings } from '../common/runtime/settings.js';
 import { defaultAccountsPerTx } from './decode/accounts.js';
 
 /** What only the tx service is told. */

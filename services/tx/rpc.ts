@@ -1,5 +1,5 @@
-import type { UntypedServiceImplementation } from '@grpc/grpc-js';
-import { invalidArgument, notFound, unimplemented } from '../common/errors.js';
+import { status, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { ofOneChain } from '../common/consumer/look.js';
 import {
   type ListEvmTxsByAccountRequest,
   type ListEvmTxsByHeightRequest,
@@ -7,8 +7,7 @@ import {
   type TxServiceServer,
   TxServiceService,
 } from '../common/gen/indexer/tx/v1/tx.js';
-import { ofOneChain } from '../common/one-chain.js';
-import { checkAddress, checkPage } from '../common/page/check.js';
+import { checkAddress, checkPage, quoted } from '../common/page/fit.js';
 import { forward } from '../common/rpc/context.js';
 import {
   countLimits,
@@ -18,9 +17,12 @@ import {
   unary,
   watchHead,
 } from '../common/rpc/server.js';
-import { activityHandlers } from './activity.js';
+import { invalidArgument, notFound, RpcError, unimplemented } from '../common/runtime/errors.js';
+import { decodeActivity } from './decode/activity.js';
+import { nameScanner } from './decode/names.js';
+import type { DecodeOptions } from './decode/types.js';
+import { readWindow, type StoredTx } from './read/activity.js';
 import { listByAccountAndMsgs, listByHeightAndMsgs, listByMsgs } from './read/filtered.js';
-import { indexed } from './read/indexed.js';
 import {
   type BodyPage,
   getByHash,
@@ -30,8 +32,7 @@ import {
   listByHeight,
   listInternalByHash,
 } from './read/lists.js';
-import type { Reader } from './read/reader.js';
-import { checkHash, checkHashes, cleanMsgs } from './requests.js';
+import { indexed, type Reader } from './read/reader.js';
 import type { Head } from './store/cursor.js';
 
 export interface TxRpcOptions extends ReaderEnvironment<Reader> {
@@ -213,4 +214,51 @@ function internalHandlers(
       return shown(found);
     }),
   };
+}
+
+/** The handler that tells what accounts did in a window of blocks. */
+export function activityHandlers(options: TxRpcOptions): Pick<TxServiceServer, 'streamActivity'> {
+  const { account_prefix, stopping } = options;
+  const names = nameScanner({ vm: options.vm_type as DecodeOptions['vm'], account_prefix });
+  return {
+    streamActivity: streaming(options, async function* ({ from_height, to_height }, call) {
+      const reader = options.reader();
+      const { height } = reader.head.position;
+      if (from_height < 1 || from_height > to_height)
+        throw invalidArgument(`heights ${from_height} to ${to_height} are no window`);
+      if (to_height > height)
+        throw new RpcError(status.OUT_OF_RANGE, `block ${to_height} is not indexed: the last is ${height}`);
+      const decode = ({ body, height: at, position }: StoredTx) => decodeActivity(body, at, position, names);
+      for await (const part of readWindow(reader, from_height, to_height, decode, forward(call))) {
+        if (call.signal.aborted) return;
+        // Not a mere end: what was sent would be taken for everything.
+        if (stopping.aborted) throw new RpcError(status.UNAVAILABLE, 'the service is stopping');
+        yield part;
+      }
+    }),
+  };
+}
+
+/** A hash as 64 lower-case hex digits. @throws RpcError INVALID_ARGUMENT when it is none. */
+export function checkHash(tx_hash: string): string {
+  const digits = /^(?:0x)?([0-9a-f]{64})$/.exec(tx_hash.toLowerCase())?.[1];
+  if (digits === undefined)
+    throw invalidArgument(`tx_hash ${quoted(tx_hash)} is not 64 hex digits, with or without 0x`);
+  return digits;
+}
+
+/** Most hashes that a call may ask for. */
+const mostHashes = 1_000;
+
+/** Several hashes. @throws RpcError INVALID_ARGUMENT when one is none, or when there are too many. */
+export function checkHashes(tx_hashes: readonly string[]): string[] {
+  if (tx_hashes.length > mostHashes)
+    throw invalidArgument(`at most ${mostHashes} hashes can be asked for at once`);
+  return tx_hashes.map(checkHash);
+}
+
+/** Distinct message types without the leading slash, sorted; empty means no filter. */
+export function cleanMsgs(msgs: readonly string[]): string[] {
+  const types = msgs.map((msg) => msg.replace(/^\//, '')).filter((msg) => msg !== '');
+  return [...new Set(types)].sort();
 }

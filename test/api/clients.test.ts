@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { loadSettings } from '../../services/common/config.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { type Gateway, startGateway } from '../../services/gateway/main.js';
 import { answers } from '../support/clients/answers.js';

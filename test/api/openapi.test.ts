@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { startTestGateway, type TestGateway } from '../support/gateway-client.js';
 import { ajvOf, type Json, type Schemas, schemasOf } from '../support/schemas.js';
 

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { eventually } from '../support/block.js';
 import { temporaryFolder } from '../support/folder.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ofOneChain } from '../../services/common/one-chain.js';
+import { ofOneChain } from '../../services/common/consumer/look.js';
 import type { Happening } from '../../services/nft/decode/types.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import { listTokensByAccount } from '../../services/nft/read/token-lists.js';

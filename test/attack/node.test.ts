@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { type Child, startChild } from '../support/attack/child.js';

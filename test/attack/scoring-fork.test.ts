@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sleep } from '../../services/common/lifecycle.js';
+import { sleep } from '../../services/common/runtime/lifecycle.js';
 import { blockMissing, createForkedReplica, type ForkedReplica } from '../support/attack/forked-replica.js';
 import { type ScoringDevnet, startScoringDevnet } from '../support/attack/scoring-devnet.js';
 

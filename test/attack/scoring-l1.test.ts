@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { createL1Client, type L1Client } from '../../services/scoring-operator/l1/client.js';
 import type { SourceRule } from '../../services/scoring-operator/policy/policy.js';
 import { readSource } from '../../services/scoring-operator/policy/source.js';

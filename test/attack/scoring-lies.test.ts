@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { scoreInterface } from '../../services/scoring-operator/contract/abi.js';
+import { scoreInterface } from '../../services/scoring-operator/contract/artifact.js';
 import { type ScoringDevnet, startScoringDevnet } from '../support/attack/scoring-devnet.js';
 import { query } from '../support/database.js';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { HDNodeWallet, Interface, Wallet } from 'ethers';
-import { UserError } from '../../services/common/errors.js';
-import { sleep } from '../../services/common/lifecycle.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { UserError } from '../../services/common/runtime/errors.js';
+import { sleep } from '../../services/common/runtime/lifecycle.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { bridgeOf } from '../../services/scoring-operator/program/open.js';
 import type { Program } from '../../services/scoring-operator/program/program.js';
 import { runDeployContract } from '../../tools/deploy-contract/cli.js';

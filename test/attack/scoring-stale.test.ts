@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sleep } from '../../services/common/lifecycle.js';
+import { sleep } from '../../services/common/runtime/lifecycle.js';
 import { type ScoringDevnet, startScoringDevnet } from '../support/attack/scoring-devnet.js';
 import { createStuckReplica } from '../support/attack/stuck-replica.js';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { oneLarge } from '../../services/common/material.js';
+import { oneLarge } from '../../services/common/util/material.js';
 import { decodeBlock } from '../../services/tx/decode/block.js';
 import { listByAccount, listByHeight } from '../../services/tx/read/lists.js';
 import { memoryOf } from '../support/attack/memory.js';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { staleFiles } from '../../tools/chart/generate.js';
 import { crdPath } from '../../tools/chart/program-schema.js';
 import { chart, program, render, valuesFile } from '../support/chart/helm.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { loadSettings } from '../../services/common/config.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
 import { checkScoring, scoringSettings } from '../../services/scoring-operator/config.js';
 import { helmAside, objectsOf, templateArgs, valuesFile, writeValues } from '../support/chart/helm.js';
 import { triedOfJobs } from '../support/chart/job-values.js';

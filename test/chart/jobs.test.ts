@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { loadSettings } from '../../services/common/config.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
 import { checkScoring, scoringSettings } from '../../services/scoring-operator/config.js';
 import { desiredCronJob } from '../../services/scoring-operator/operator/children.js';
-import { jobDefaults } from '../../services/scoring-operator/operator/job-defaults.js';
+import { jobDefaults } from '../../services/scoring-operator/operator/job-settings.js';
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { applyObject } from '../support/chart/apply.js';
 import { matrix, type Rendered, render, valuesFile, writeValues } from '../support/chart/helm.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createMetrics } from '../../services/common/metrics.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { createScoringGauges } from '../../services/scoring-operator/metrics.js';
 import { createOperatorMetrics } from '../../services/scoring-operator/operator/metrics.js';
 import { chart, program, type Rendered, render, valuesFile } from '../support/chart/helm.js';

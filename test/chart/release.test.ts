@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { eventually } from '../support/block.js';
 import { installForeignCrds } from '../support/chart/foreign-crds.js';
 import { chart, helmAside, type Rendered, valuesFile, writeValues } from '../support/chart/helm.js';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { blockSettings } from '../../services/block/config.js';
-import type { Setting, Settings } from '../../services/common/config.js';
-import type { Schema } from '../../services/common/json-schema.js';
+import type { Setting, Settings } from '../../services/common/runtime/config.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { nftSettings } from '../../services/nft/config.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import { scoringSettings } from '../../services/scoring-operator/config.js';
+import type { Schema } from '../../services/scoring-operator/operator/setting-types.js';
 import { txSettings } from '../../services/tx/config.js';
 import { settingsSchemas } from '../../tools/chart/settings-schemas.js';
 import { helmAside, templateArgs, valuesFile, writeValues } from '../support/chart/helm.js';

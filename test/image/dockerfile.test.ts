@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { assembleWeft } from '../support/image/assembled.js';
 import { secret } from '../support/image/context.js';
 import { installedPackages } from '../support/image/packages.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { UserError } from '../../services/common/errors.js';
+import { UserError } from '../../services/common/runtime/errors.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { type HostileNode, startHostileNode } from '../support/attack/hostile-node.js';
 import { blockStarters, eventually, type TestBlock } from '../support/block.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { toNanoseconds } from '../../services/common/time.js';
+import { toNanoseconds } from '../../services/common/util/time.js';
 import type { FactClients } from '../../services/scoring-operator/policy/gather/clients.js';
 import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
 import { findWindow } from '../../services/scoring-operator/policy/window.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
-import { UserError } from '../../services/common/errors.js';
 import { BlockMaterial, type RawBlock } from '../../services/common/gen/indexer/block/v1/block.js';
+import { UserError } from '../../services/common/runtime/errors.js';
 import { blockStarters, eventually, type TestBlock } from '../support/block.js';
 import { query, uniquePrefix } from '../support/database.js';
 import { readFacts, vmOf } from '../support/facts.js';

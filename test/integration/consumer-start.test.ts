@@ -1,21 +1,24 @@
 import assert from 'node:assert/strict';
-import { loadSettings, type Settings } from '../../services/common/config.js';
-import type { ConsumerDependencies, TablesOptions } from '../../services/common/consumer-service.js';
-import { UserError } from '../../services/common/errors.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import {
+  type ConsumerDependencies,
+  startConsumer,
+  type TablesOptions,
+} from '../../services/common/consumer/service.js';
 import type { OpenOptions } from '../../services/common/reindex/tables.js';
 import { serveRpc } from '../../services/common/rpc/server.js';
-import type { ServiceProcess } from '../../services/common/service.js';
-import { startConsumer } from '../../services/common/start-consumer.js';
+import { loadSettings, type Settings } from '../../services/common/runtime/config.js';
+import { UserError } from '../../services/common/runtime/errors.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import type { ServiceProcess } from '../../services/common/runtime/service.js';
 import { nftSettings } from '../../services/nft/config.js';
 import { startNft } from '../../services/nft/main.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import { startRichlist } from '../../services/richlist/main.js';
 import { type TxConfig, txSettings } from '../../services/tx/config.js';
-import { rebuildableTx, type TxTables } from '../../services/tx/generation.js';
 import { startTx } from '../../services/tx/main.js';
 import { txService } from '../../services/tx/rpc.js';
+import { rebuildableTx, type TxTables } from '../../services/tx/tables.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { eventually } from '../support/block.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';

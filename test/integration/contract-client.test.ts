@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { NodeError } from '../../services/common/chain/endpoints.js';
-import { scoreInterface } from '../../services/scoring-operator/contract/abi.js';
+import { scoreInterface } from '../../services/scoring-operator/contract/artifact.js';
 import type { ContractError } from '../../services/scoring-operator/contract/errors.js';
 import { anvilOrSkip } from '../support/anvil.js';
 import { type PassingRequest, startRpcProxy } from '../support/rpc-proxy.js';

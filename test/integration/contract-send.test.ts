@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TransactionRequest, Wallet } from 'ethers';
-import { readBody } from '../../services/common/http-body.js';
-import { sleep } from '../../services/common/lifecycle.js';
+import { sleep } from '../../services/common/runtime/lifecycle.js';
+import { readBody } from '../../services/common/util/bounded-input.js';
 import { createRemoteSigner } from '../../services/scoring-operator/contract/remote-signer.js';
-import { hide } from '../../services/scoring-operator/contract/secret.js';
-import { signerOfKey } from '../../services/scoring-operator/contract/signer.js';
+import { hide, signerOfKey } from '../../services/scoring-operator/contract/signer.js';
 import type { Anvil } from '../../tools/dev/anvil.js';
 import { anvilOrSkip } from '../support/anvil.js';
 import { serveHttp } from '../support/http-server.js';

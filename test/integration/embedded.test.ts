@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { QueryTimeout, QueryTooLarge } from '../../services/common/clickhouse/database.js';
 import { openEmbedded } from '../../services/common/clickhouse/embedded.js';
-import { tsvField } from '../../services/common/clickhouse/lines.js';
-import { lostParts, watchLostParts } from '../../services/common/clickhouse/lost-parts.js';
-import { UserError } from '../../services/common/errors.js';
+import { lostParts, watchLostParts } from '../../services/common/clickhouse/engine-files.js';
+import { tsvField } from '../../services/common/clickhouse/formats.js';
+import { UserError } from '../../services/common/runtime/errors.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { temporaryFolder } from '../support/folder.js';
 

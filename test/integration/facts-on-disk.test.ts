@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import type { Database } from '../../services/common/clickhouse/database.js';
-import { noFactFiles } from '../../services/common/fact-files.js';
-import { lookOf } from '../../services/common/look.js';
+import { lookOf } from '../../services/common/consumer/look.js';
+import { noFactFiles } from '../../services/common/util/fact-files.js';
 import { getByHash, listAll, listByHeight } from '../../services/tx/read/lists.js';
 import { createReader, type Reader } from '../../services/tx/read/reader.js';
 import { createHead } from '../../services/tx/store/cursor.js';

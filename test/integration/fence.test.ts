@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Database, DatabaseUnavailable } from '../../services/common/clickhouse/database.js';
 import { openServer } from '../../services/common/clickhouse/server.js';
-import { createLog } from '../../services/common/log.js';
+import { createLog } from '../../services/common/runtime/log.js';
 import {
   createFence,
   type Fence,

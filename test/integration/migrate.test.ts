@@ -7,9 +7,9 @@ import {
   prepareTables,
   TablesBehind,
 } from '../../services/common/clickhouse/migrate.js';
-import { UserError } from '../../services/common/errors.js';
-import { createLog } from '../../services/common/log.js';
-import { startOnceReachable } from '../../services/common/reachable.js';
+import { UserError } from '../../services/common/runtime/errors.js';
+import { startOnceReachable } from '../../services/common/runtime/lifecycle.js';
+import { createLog } from '../../services/common/runtime/log.js';
 import { migrateAll } from '../../tools/migrate/migrate.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { startBefore } from '../support/suite.js';

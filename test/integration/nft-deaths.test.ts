@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import type { DecodeProblem } from '../../services/common/problem-log.js';
-import { createWriterHealth } from '../../services/common/writer-health.js';
+import { createLog, type DecodeProblem } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { createWriterHealth } from '../../services/common/writer/health.js';
 import type { Happening } from '../../services/nft/decode/types.js';
 import { followDetails } from '../../services/nft/enrich/follow.js';
 import { answer } from '../../services/nft/enrich/outcome.js';

@@ -3,12 +3,12 @@ import type { Database, Params } from '../../services/common/clickhouse/database
 import type { Happening, NftBlock } from '../../services/nft/decode/types.js';
 import { answer, refused } from '../../services/nft/enrich/outcome.js';
 import type { DetailSource } from '../../services/nft/enrich/source.js';
-import { createNftIndex } from '../../services/nft/index.js';
 import { listCollectionsOf } from '../../services/nft/read/collections.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import { listTokensByAccount } from '../../services/nft/read/token-lists.js';
 import { readTokenSizes } from '../../services/nft/read/tokens.js';
 import { lookUpTokens } from '../../services/nft/store/lookups.js';
+import { createNftIndex } from '../../services/nft/tables.js';
 import { testDatabase } from '../support/database.js';
 import { newNft, nftBlock } from '../support/nft-tables.js';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { FaultPoint } from '../../services/common/fault.js';
+import type { FaultPoint } from '../../services/common/runtime/lifecycle.js';
 import type { Happening } from '../../services/nft/decode/types.js';
 import { listCollections } from '../../services/nft/read/collections.js';
 import { type Reader, startReading } from '../../services/nft/read/reader.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { derivedChainId } from '../../services/scoring-operator/contract/chain-id.js';
+import { derivedChainId } from '../../services/scoring-operator/contract/rpc.js';
 import { runDeployContract } from '../../tools/deploy-contract/cli.js';
 import type { Anvil } from '../../tools/dev/anvil.js';
 import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';

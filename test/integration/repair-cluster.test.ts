@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
 import type { Target } from '../../services/common/clickhouse/migrate.js';
-import type { Cursor } from '../../services/common/consume.js';
-import { createLog } from '../../services/common/log.js';
+import type { Cursor } from '../../services/common/consumer/consume.js';
+import { createLog } from '../../services/common/runtime/log.js';
 import { soleWriter } from '../../services/common/writer/fence.js';
 import { createWriterHead, type RepairOptions } from '../../services/common/writer/repair.js';
 import * as nft from '../../services/nft/store/cursor.js';
 import * as nftTables from '../../services/nft/store/tables.js';
-import { factsAbove as nftAbove, nftViews } from '../../services/nft/store/views.js';
+import { factsAbove as nftAbove, nftViews } from '../../services/nft/store/tables.js';
 import * as richlist from '../../services/richlist/store/cursor.js';
 import * as richlistTables from '../../services/richlist/store/tables.js';
-import * as richlistViews from '../../services/richlist/store/views.js';
 import * as tx from '../../services/tx/store/cursor.js';
 import * as txTables from '../../services/tx/store/tables.js';
-import * as txViews from '../../services/tx/store/views.js';
 import { testDatabase } from '../support/database.js';
 
 const target: Target = { database: 'd_service', cluster: 'big' };
@@ -57,11 +55,11 @@ const services: Readonly<
   Record<string, { readonly repair: () => Promise<string[]>; readonly views: number }>
 > = {
   tx: {
-    views: txViews.txViews.views.length,
+    views: txTables.txViews.views.length,
     repair: () =>
       repairOn({
         ...{ tables: txOnCluster, head: txTables.headOf(txOnCluster) },
-        ...{ views: [txViews.txViews], above: txViews.factsAbove, nothing: tx.nothing },
+        ...{ views: [txTables.txViews], above: txTables.factsAbove, nothing: tx.nothing },
       }),
   },
   nft: {
@@ -73,11 +71,11 @@ const services: Readonly<
       }),
   },
   richlist: {
-    views: richlistViews.richlistViews.views.length,
+    views: richlistTables.richlistViews.views.length,
     repair: () =>
       repairOn({
         ...{ tables: richlistOnCluster, head: richlistTables.headOf(richlistOnCluster) },
-        ...{ views: [richlistViews.richlistViews], above: richlistViews.factsAbove },
+        ...{ views: [richlistTables.richlistViews], above: richlistTables.factsAbove },
         nothing: richlist.nothing,
       }),
   },

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Database } from '../../services/common/clickhouse/database.js';
+import { type Database, namesOf } from '../../services/common/clickhouse/database.js';
 import { countRows } from '../../services/common/clickhouse/remove.js';
-import { namesOf } from '../../services/common/clickhouse/tables.js';
 import { soleWriter } from '../../services/common/writer/fence.js';
 import type { Columns } from '../../services/common/writer/head-table.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { decodeBlock } from '../../services/richlist/decode/block.js';
 import { addLog, type Deltas } from '../../services/richlist/decode/transfers.js';
 import { readFacts } from '../support/facts.js';

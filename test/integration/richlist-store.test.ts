@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { aroundStatements, type Database, type Params } from '../../services/common/clickhouse/database.js';
-import { AccessDenied } from '../../services/common/errors.js';
+import { AccessDenied } from '../../services/common/runtime/errors.js';
 import { isRepairing } from '../../services/common/writer/head-table.js';
 import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import type { Deltas } from '../../services/richlist/decode/transfers.js';
-import { findToken } from '../../services/richlist/read/denoms.js';
 import { listHolders } from '../../services/richlist/read/holders.js';
+import { findToken } from '../../services/richlist/read/reader.js';
 import { execute, query, testDatabase, uniquePrefix } from '../support/database.js';
 import { openTestRichlist, type TestRichlist } from '../support/richlist-tables.js';
 import { differencesOf } from '../support/views.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { migrate, readMigrations, renderMigration } from '../../services/common/clickhouse/migrate.js';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 
 for (const folder of ['block', 'tx', 'nft', 'richlist', 'scoring-operator', 'common/reindex'])

@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { loadSettings } from '../../services/common/config.js';
 import { BlockServiceService } from '../../services/common/gen/indexer/block/v1/block.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import { packageRoot } from '../../services/common/paths.js';
 import { type RpcServer, serveRpc, unary } from '../../services/common/rpc/server.js';
 import {
   type ClientSecurity,
@@ -12,11 +8,14 @@ import {
   openTransport,
   type Transport,
 } from '../../services/common/rpc/transport.js';
-import { transportSettings } from '../../services/common/settings.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
+import { transportSettings } from '../../services/common/runtime/settings.js';
 import { runJob } from '../../services/scoring-operator/job.js';
 import { desiredCronJob } from '../../services/scoring-operator/operator/children.js';
-import type { JobDefaults } from '../../services/scoring-operator/operator/job-defaults.js';
-import { jobPodSettings } from '../../services/scoring-operator/operator/job-pods.js';
+import { type JobDefaults, jobPodSettings } from '../../services/scoring-operator/operator/job-settings.js';
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { loadSigning } from '../../services/scoring-operator/program/config.js';
 import { openProgram } from '../../services/scoring-operator/program/open.js';

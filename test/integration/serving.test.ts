@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
 import type { Call, Database, Params } from '../../services/common/clickhouse/database.js';
-import { RpcError } from '../../services/common/errors.js';
 import { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
 import { connectRpc } from '../../services/common/rpc/client.js';
 import { serveRpc } from '../../services/common/rpc/server.js';
+import { RpcError } from '../../services/common/runtime/errors.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import { listTokensByCollection } from '../../services/nft/read/token-lists.js';
 import { balanceAt, changesBetween, holdersAt, momentOf } from '../../services/richlist/read/history.js';

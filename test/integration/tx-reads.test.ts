@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Database } from '../../services/common/clickhouse/database.js';
-import { QueryTimeout } from '../../services/common/clickhouse/database.js';
-import { noFactFiles } from '../../services/common/fact-files.js';
-import { lookOf } from '../../services/common/look.js';
+import { type Database, QueryTimeout } from '../../services/common/clickhouse/database.js';
+import { lookOf } from '../../services/common/consumer/look.js';
+import { noFactFiles } from '../../services/common/util/fact-files.js';
 import { getByHash, listAll, listByAccount } from '../../services/tx/read/lists.js';
 import { createReader } from '../../services/tx/read/reader.js';
 import { createHead } from '../../services/tx/store/cursor.js';

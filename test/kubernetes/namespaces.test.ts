@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type KubernetesObject, KubernetesObjectApi } from '@kubernetes/client-node';
-import { createLog } from '../../services/common/log.js';
+import { createLog } from '../../services/common/runtime/log.js';
 import { createKubeApi, cronJobs } from '../../services/scoring-operator/kubernetes/api.js';
 import { acquireLease, leaseTimes } from '../../services/scoring-operator/kubernetes/lease.js';
 import { leaseName } from '../../services/scoring-operator/operator/environment.js';

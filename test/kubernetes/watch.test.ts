@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { createLog } from '../../services/common/log.js';
+import { createLog } from '../../services/common/runtime/log.js';
 import { createKubeApi, leases } from '../../services/scoring-operator/kubernetes/api.js';
-import { type Watched, watchObjects } from '../../services/scoring-operator/kubernetes/watch.js';
-import { watchNamespaces } from '../../services/scoring-operator/kubernetes/watch-namespaces.js';
+import {
+  type Watched,
+  watchNamespaces,
+  watchObjects,
+} from '../../services/scoring-operator/kubernetes/watch.js';
 import { eventually } from '../support/block.js';
 import { makeNamespace, type TestNamespace } from '../support/kubernetes/namespace.js';
 import { type StallingProxy, startStallingProxy } from '../support/kubernetes/stalling-proxy.js';

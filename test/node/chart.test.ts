@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { type Anvil, startAnvil } from '../../tools/dev/anvil.js';
 import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';

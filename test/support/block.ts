@@ -1,11 +1,11 @@
 import { blockSettings } from '../../services/block/config.js';
 import { type BlockProcess, startBlock } from '../../services/block/main.js';
-import { loadSettings } from '../../services/common/config.js';
-import type { FaultPoint } from '../../services/common/fault.js';
 import { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics, type Metrics } from '../../services/common/metrics.js';
 import { connectRpc } from '../../services/common/rpc/client.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import type { FaultPoint } from '../../services/common/runtime/lifecycle.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics, type Metrics } from '../../services/common/runtime/metrics.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { testDatabase, uniquePrefix } from './database.js';
 import type { endsAfterEach } from './suite.js';

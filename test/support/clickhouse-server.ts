@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { codeOf, type Database } from '../../services/common/clickhouse/database.js';
 import { quoted } from '../../services/common/clickhouse/literals.js';
-import { readBody } from '../../services/common/http-body.js';
+import { readBody } from '../../services/common/util/bounded-input.js';
 import { temporaryFolder } from './folder.js';
 import { type HttpServer, serveHttp } from './http-server.js';
 

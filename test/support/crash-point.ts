@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import type { FaultPoint } from '../../services/common/fault.js';
+import type { FaultPoint } from '../../services/common/runtime/lifecycle.js';
 
 /**
  * Kills this process at a point between two writes, as its environment says: CRASH_AT names the

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 
 /** What the chart's README says that somebody has to be granted, each as GRANT takes it. @param whose the row's name. */
 export function documentedGrants(whose: RegExp): string[] {

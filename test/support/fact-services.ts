@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { blockSettings } from '../../services/block/config.js';
 import { startBlock } from '../../services/block/main.js';
-import { loadSettings } from '../../services/common/config.js';
 import { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
 import { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
 import { connectRpc } from '../../services/common/rpc/client.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { nftSettings } from '../../services/nft/config.js';
 import { startNft } from '../../services/nft/main.js';
 import { richlistSettings } from '../../services/richlist/config.js';

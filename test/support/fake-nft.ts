@@ -1,6 +1,6 @@
-import { notFound } from '../../services/common/errors.js';
 import type { PageRequest, PageResponse } from '../../services/common/gen/indexer/common/v1/common.js';
 import type { Collection, Token } from '../../services/common/gen/indexer/nft/v1/nft.js';
+import { notFound } from '../../services/common/runtime/errors.js';
 
 /** NFTs of a fake chain, oldest first. */
 export interface FakeNfts {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import { notFound } from '../../services/common/errors.js';
 import {
   type Block,
   type WatchHeadResponse as BlockHead,
@@ -21,11 +20,12 @@ import {
   type WatchHeadResponse as TxHead,
   TxServiceService,
 } from '../../services/common/gen/indexer/tx/v1/tx.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import { packageRoot } from '../../services/common/paths.js';
 import type { CallContext } from '../../services/common/rpc/context.js';
 import { type RpcServer, serveRpc, streaming, unary } from '../../services/common/rpc/server.js';
+import { notFound } from '../../services/common/runtime/errors.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { type FakeNfts, fakeNftHandlers, fakeNfts } from './fake-nft.js';
 
 /** A call that a fake service received. */

@@ -1,9 +1,9 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { loadSettings } from '../../services/common/config.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics, type Metrics } from '../../services/common/metrics.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics, type Metrics } from '../../services/common/runtime/metrics.js';
 import { createApp } from '../../services/gateway/app.js';
 import { closeClients, connectClients } from '../../services/gateway/clients.js';
 import { gatewaySettings } from '../../services/gateway/config.js';

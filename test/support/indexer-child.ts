@@ -1,15 +1,9 @@
-/*
- * An indexer in a process that can be killed at an exact place: the block service, and those that SERVICES names, over
- * the embedded engine. Tests start it with the settings in its environment. CRASH_AT names a point between two writes
- * and how often it is passed before the process kills itself there, CRASH_LOG is a file that collects the points. It
- * does what messages say.
- */
 import { blockSettings } from '../../services/block/config.js';
 import { startBlock } from '../../services/block/main.js';
 import { openDatabase } from '../../services/common/clickhouse/open.js';
-import { loadSettings } from '../../services/common/config.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { startGateway } from '../../services/gateway/main.js';
 import { nftSettings } from '../../services/nft/config.js';
@@ -20,6 +14,13 @@ import { txSettings } from '../../services/tx/config.js';
 import { startTx } from '../../services/tx/main.js';
 import { crashPoint } from './crash-point.js';
 import { connectReindex, generationsOf, nftContents, tableContents } from './reindex.js';
+
+/*
+ * An indexer in a process that can be killed at an exact place: the block service, and those that SERVICES names, over
+ * the embedded engine. Tests start it with the settings in its environment. CRASH_AT names a point between two writes
+ * and how often it is passed before the process kills itself there, CRASH_LOG is a file that collects the points. It
+ * does what messages say.
+ */
 
 const env = process.env;
 const fault = crashPoint(env);

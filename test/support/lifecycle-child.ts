@@ -1,10 +1,11 @@
+import { UserError } from '../../services/common/runtime/errors.js';
+import { runUntilSignal, sleep, stopAll } from '../../services/common/runtime/lifecycle.js';
+import { createLog } from '../../services/common/runtime/log.js';
+
 /*
  * A program that does what its argument says, run by runUntilSignal in a process of its own.
  * It prints what happens to it, one word a line.
  */
-import { UserError } from '../../services/common/errors.js';
-import { runUntilSignal, sleep, stopAll } from '../../services/common/lifecycle.js';
-import { createLog } from '../../services/common/log.js';
 
 const say = (word: string): void => {
   process.stdout.write(`${word}\n`);

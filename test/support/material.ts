@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { sliceMember, splitArray } from '../../services/common/chain/json.js';
 import { alignDecoded, decodeTxRaw } from '../../services/common/chain/txraw.js';
 import type { BlockMaterial } from '../../services/common/gen/indexer/block/v1/block.js';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 
 /** One line of a recording's exchanges.jsonl.gz. */
 interface Exchange {

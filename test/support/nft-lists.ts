@@ -15,7 +15,7 @@ import {
   type TokenOrder,
 } from '../../services/nft/read/token-lists.js';
 import { listTokenTxs } from '../../services/nft/read/token-txs.js';
-import { endOf } from '../../services/nft/store/place.js';
+import { endOf } from '../../services/nft/store/token.js';
 import { compareBytes, tokenIdOf, tokenKey } from '../../services/nft/token-key.js';
 import { type ExpectedList, pageOf } from './lists.js';
 import { contracts, type ModelState, type ModelToken, modelOf, nameless, owners } from './nft-model.js';

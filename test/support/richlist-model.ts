@@ -1,7 +1,7 @@
-import { largestAmount } from '../../services/richlist/amount.js';
 import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import { addLog, type Deltas, transferTopic } from '../../services/richlist/decode/transfers.js';
 import type { BalanceQuestion } from '../../services/richlist/node/erc20.js';
+import { largestAmount } from '../../services/richlist/store/balance.js';
 import { type Random, randomFrom } from './random.js';
 
 /** Balances by token and account; what is missing is 0. */

@@ -1,5 +1,5 @@
 import { toBech32 } from '../../services/common/chain/address.js';
-import { readBody } from '../../services/common/http-body.js';
+import { readBody } from '../../services/common/util/bounded-input.js';
 import { type HttpServer, serveHttp } from './http-server.js';
 import { type Ledger, ledgerKey, modelAccounts, modelTokens } from './richlist-model.js';
 

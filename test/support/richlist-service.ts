@@ -1,11 +1,13 @@
 import type { Database } from '../../services/common/clickhouse/database.js';
-import { loadSettings } from '../../services/common/config.js';
-import type { Holder } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
-import { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics, type Metrics } from '../../services/common/metrics.js';
+import {
+  type Holder,
+  RichlistServiceClient,
+} from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import { connectRpc } from '../../services/common/rpc/client.js';
-import type { ServiceProcess } from '../../services/common/service.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics, type Metrics } from '../../services/common/runtime/metrics.js';
+import type { ServiceProcess } from '../../services/common/runtime/service.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import type { DecodedBlock } from '../../services/richlist/decode/block.js';
 import { transferTopic } from '../../services/richlist/decode/transfers.js';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { migrate, readMigrations } from '../../services/common/clickhouse/migrate.js';
-import { createLog } from '../../services/common/log.js';
-import { packageRoot } from '../../services/common/paths.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import type { SeedBalance } from '../../services/richlist/node/seed.js';
-import { openRichlistIndex, type RichlistIndex, type WriterOptions } from '../../services/richlist/open.js';
 import type { RichlistStore } from '../../services/richlist/store/store.js';
+import { openRichlistIndex, type RichlistIndex, type WriterOptions } from '../../services/richlist/tables.js';
 import type { Ledger } from './richlist-model.js';
 
 /** The rich list in a database of its own. */

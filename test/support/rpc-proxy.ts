@@ -1,4 +1,4 @@
-import { readBody } from '../../services/common/http-body.js';
+import { readBody } from '../../services/common/util/bounded-input.js';
 import { serveHttp } from './http-server.js';
 
 /** A JSON-RPC request that passes. */

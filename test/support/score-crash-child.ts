@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { differences } from '../../services/scoring-operator/machine/differences.js';
 import type { SignedTx } from '../../services/scoring-operator/machine/ports.js';
+import { differences } from '../../services/scoring-operator/machine/verify.js';
 import { clientOf, quick, scoresOf } from './score-contract.js';
 
 // One stage scored and finalized by a process that may be killed at any time: what it signs is

@@ -1,6 +1,5 @@
-import type { Facts, Measure } from '../../services/scoring-operator/policy/facts.js';
 import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
-import type { Policy } from '../../services/scoring-operator/policy/policy.js';
+import type { Facts, Measure, Policy } from '../../services/scoring-operator/policy/policy.js';
 
 /** A policy of these rules; `folder` is where the files of its sources lie. */
 export function policyWith(rules: readonly object[], more: object = {}, folder = '.'): Policy {

@@ -1,16 +1,16 @@
 import { gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
-import { RpcError, unimplemented } from '../../services/common/errors.js';
 import {
   BlockMaterial,
   BlockServiceService,
   type RawBlock,
   type RawTrace,
 } from '../../services/common/gen/indexer/block/v1/block.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
 import { type RpcServer, serveRpc, streaming, unary } from '../../services/common/rpc/server.js';
-import { createBell } from '../../services/common/signal.js';
+import { RpcError, unimplemented } from '../../services/common/runtime/errors.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { createBell } from '../../services/common/util/signal.js';
 import { type RecordedBlock, recordedBlocks } from './material.js';
 
 /** A block service over real gRPC whose chain a test moves as it likes. */

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { migrate, readMigrations } from '../../services/common/clickhouse/migrate.js';
-import { createFactFiles, type FactFiles } from '../../services/common/fact-files.js';
-import type { FaultPoint } from '../../services/common/fault.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import { packageRoot } from '../../services/common/paths.js';
+import type { FaultPoint } from '../../services/common/runtime/lifecycle.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
+import { createFactFiles, type FactFiles } from '../../services/common/util/fact-files.js';
 import { soleWriter } from '../../services/common/writer/fence.js';
 import { factsOf } from '../../services/common/writer/head-table.js';
 import type { DecodedTx } from '../../services/tx/decode/types.js';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Happening, NftBlock } from '../../services/nft/decode/types.js';
 import { answer, refused } from '../../services/nft/enrich/outcome.js';
-import { countJobs } from '../../services/nft/enrich/queue.js';
-import { retryFailed } from '../../services/nft/enrich/retry.js';
-import { listCollectionsNamed } from '../../services/nft/read/named.js';
+import { countJobs, retryFailed } from '../../services/nft/enrich/queue.js';
+import { listCollectionsNamed } from '../../services/nft/read/collections.js';
 import { startReading } from '../../services/nft/read/reader.js';
 import { listTokensByAccount, listTokensByCollection } from '../../services/nft/read/token-lists.js';
 import { tokenIdOf } from '../../services/nft/token-key.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Happening, NftBlock, NftEvent } from '../../services/nft/decode/types.js';
 import { answer, refused } from '../../services/nft/enrich/outcome.js';
 import type { DetailSource } from '../../services/nft/enrich/source.js';
-import { nftViews } from '../../services/nft/store/views.js';
+import { nftViews } from '../../services/nft/store/tables.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { randomKills } from '../support/kills.js';
 import { checkWhole } from '../support/lists.js';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { startReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from '../support/block.js';
 import { temporaryFolder } from '../support/folder.js';

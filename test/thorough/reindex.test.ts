@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
-import { RpcError } from '../../services/common/errors.js';
 import { Phase } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
+import { RpcError } from '../../services/common/runtime/errors.js';
 import { eventually } from '../support/block.js';
 import { execute, testDatabase, uniquePrefix } from '../support/database.js';
 import { holdAt } from '../support/gate.js';

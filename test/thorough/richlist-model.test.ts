@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
-import { findToken } from '../../services/richlist/read/denoms.js';
+import { findToken } from '../../services/richlist/read/reader.js';
 import type { RichlistStore } from '../../services/richlist/store/store.js';
-import { richlistViews } from '../../services/richlist/store/views.js';
+import { richlistViews } from '../../services/richlist/store/tables.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { randomKills } from '../support/kills.js';
 import type { Random } from '../support/random.js';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
-import { RpcError } from '../../services/common/errors.js';
-import { toNanoseconds } from '../../services/common/time.js';
+import { RpcError } from '../../services/common/runtime/errors.js';
+import { toNanoseconds } from '../../services/common/util/time.js';
 import { computeScores } from '../../services/scoring-operator/policy/compute.js';
 import { explain } from '../../services/scoring-operator/policy/explain.js';
-import type { Measure } from '../../services/scoring-operator/policy/facts.js';
 import { gatherFacts } from '../../services/scoring-operator/policy/gather/gather.js';
 import { parsePolicy } from '../../services/scoring-operator/policy/parse.js';
+import type { Measure } from '../../services/scoring-operator/policy/policy.js';
 import type { ScoreWindow } from '../../services/scoring-operator/policy/result.js';
 import { findWindow } from '../../services/scoring-operator/policy/window.js';
 import { blockTxs } from '../../tools/replay/generate/chain.js';

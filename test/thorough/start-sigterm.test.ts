@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { type ReplayNode, startReplayNode } from '../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from '../support/block.js';
 import { temporaryFolder } from '../support/folder.js';

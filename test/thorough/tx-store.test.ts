@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { headOf } from '../../services/tx/store/tables.js';
-import { txViews } from '../../services/tx/store/views.js';
+import { headOf, txViews } from '../../services/tx/store/tables.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { grow } from '../support/grow.js';
 import { randomKills } from '../support/kills.js';

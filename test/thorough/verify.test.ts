@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseAccount, toBech32 } from '../../services/common/chain/address.js';
-import { UserError } from '../../services/common/errors.js';
+import { UserError } from '../../services/common/runtime/errors.js';
 import type { ReplayNode } from '../../tools/replay/node.js';
 import { verifyCommand } from '../../tools/verify/cli.js';
 import { blockStarters } from '../support/block.js';

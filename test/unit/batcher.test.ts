@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { createBatcher } from '../../services/common/batcher.js';
 import { type Call, QueryTimeout } from '../../services/common/clickhouse/database.js';
+import { createBatcher } from '../../services/common/util/batcher.js';
 
 /** A batcher whose queries a test answers by hand. */
 function byHand(options: { most?: number; atOnce?: number; weigh?: (key: number) => number } = {}) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { blockSettings } from '../../services/block/config.js';
 import { ingest } from '../../services/block/ingest.js';
-import { loadSettings } from '../../services/common/config.js';
-import { UserError } from '../../services/common/errors.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import { allReady } from '../../services/common/ops.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { UserError } from '../../services/common/runtime/errors.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { allReady } from '../../services/common/runtime/ops.js';
 import { fakeEndpoints } from '../support/fake-endpoints.js';
 
 const status = {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { smallFirst } from '../../services/common/chain/batch.js';
 import { createEndpoints } from '../../services/common/chain/endpoints.js';
-import { smallFirst } from '../../services/common/chain/small-first.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import { createMutex } from '../../services/common/mutex.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { createMutex } from '../../services/common/util/concurrency.js';
 import { serveHttp } from '../support/http-server.js';
 import { endsAfterEach } from '../support/suite.js';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createLines, tsvField } from '../../services/common/clickhouse/lines.js';
+import { createLines, tsvField } from '../../services/common/clickhouse/formats.js';
 
 describe('lines of an insert', () => {
   it('are all there, in order, in a few long texts', () => {

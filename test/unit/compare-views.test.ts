@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
 import type { Call } from '../../services/common/clickhouse/database.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import { createMutex } from '../../services/common/mutex.js';
 import { createWriter, type Reindexer } from '../../services/common/reindex/writer.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { createMutex } from '../../services/common/util/concurrency.js';
 
 describe('a mutex', () => {
   it('gives turns in the order of asking, to those who are patient last, and to nobody who has left', async () => {

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { status, type UntypedServiceImplementation } from '@grpc/grpc-js';
-import { type Consumer, type Cursor, consume } from '../../services/common/consume.js';
-import { RpcError } from '../../services/common/errors.js';
+import { type Consumer, type Cursor, consume } from '../../services/common/consumer/consume.js';
 import {
   type BlockServiceClient,
   BlockServiceService,
   type RawBlock,
   type StreamBlocksRequest,
 } from '../../services/common/gen/indexer/block/v1/block.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
 import { streaming, unary } from '../../services/common/rpc/server.js';
+import { RpcError } from '../../services/common/runtime/errors.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { eventually } from '../support/block.js';
 
 const tick = () => sleep(1);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { json } from 'node:stream/consumers';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { openEvm } from '../../services/scoring-operator/contract/open.js';
 import { serveHttp } from '../support/http-server.js';
 import { endsAfterEach } from '../support/suite.js';

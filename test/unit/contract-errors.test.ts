@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { NodeError } from '../../services/common/chain/endpoints.js';
-import { scoreInterface } from '../../services/scoring-operator/contract/abi.js';
-import { broadcast } from '../../services/scoring-operator/contract/broadcast.js';
+import { scoreInterface } from '../../services/scoring-operator/contract/artifact.js';
 import { decodeRevert, explainFailure } from '../../services/scoring-operator/contract/errors.js';
 import { requiredPrice } from '../../services/scoring-operator/contract/fees.js';
+import { broadcast } from '../../services/scoring-operator/contract/flight.js';
 import { RpcAnswerError } from '../../services/scoring-operator/contract/rpc.js';
 
 const who = '0x00000000000000000000000000000000000000AA';

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import {
+  gasFor,
+  offerPrice,
+  raisePrice,
+  readRollupGasLimit,
+} from '../../services/scoring-operator/contract/fees.js';
+import {
   batchSize,
   guessedGas,
   halve,
   planBatches,
-} from '../../services/scoring-operator/contract/batches.js';
-import { offerPrice, raisePrice } from '../../services/scoring-operator/contract/fees.js';
-import { gasFor, readRollupGasLimit } from '../../services/scoring-operator/contract/gas.js';
+} from '../../services/scoring-operator/contract/score-sender.js';
 import { highestPrice } from '../../services/scoring-operator/contract/tx.js';
 import { scoresOf } from '../support/score-contract.js';
 

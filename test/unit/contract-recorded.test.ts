@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { scoreInterface } from '../../services/scoring-operator/contract/abi.js';
-import { derivedChainId } from '../../services/scoring-operator/contract/chain-id.js';
+import { scoreInterface } from '../../services/scoring-operator/contract/artifact.js';
 import { decodeRevert } from '../../services/scoring-operator/contract/errors.js';
+import { derivedChainId } from '../../services/scoring-operator/contract/rpc.js';
 import { type Call, readChain } from '../support/recorded-chain.js';
 
 interface Log {

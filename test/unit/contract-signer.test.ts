@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { HDNodeWallet } from 'ethers';
-import { loadSettings } from '../../services/common/config.js';
-import { createLog } from '../../services/common/log.js';
-import { hide } from '../../services/scoring-operator/contract/secret.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { createLog } from '../../services/common/runtime/log.js';
 import { signerSettings } from '../../services/scoring-operator/contract/settings.js';
 import {
   checkSignerSettings,
   createSigner,
+  hide,
   signerOfKey,
 } from '../../services/scoring-operator/contract/signer.js';
 import { temporaryFolder } from '../support/folder.js';

@@ -9,9 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { createFactFiles, type FactFiles } from '../../services/common/fact-files.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { createFactFiles, type FactFiles } from '../../services/common/util/fact-files.js';
 import { mulberry32 } from '../../tools/replay/faults.js';
 import { eventually } from '../support/block.js';
 import { temporaryFolder } from '../support/folder.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { createLogSampler } from '../../services/common/log-sampler.js';
+import { createLogSampler } from '../../services/common/runtime/log.js';
 import { problemOf } from '../../services/gateway/errors.js';
 import { createAdmission } from '../../services/gateway/http/admission.js';
 import { createOutbox } from '../../services/gateway/http/outbox.js';

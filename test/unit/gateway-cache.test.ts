@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createMetrics } from '../../services/common/metrics.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { createCache } from '../../services/gateway/cache.js';
 import type { Head } from '../../services/gateway/heads.js';
 import { createAnswer, inCoding } from '../../services/gateway/http/answer.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
-import { ConfigError, loadSettings } from '../../services/common/config.js';
+import { ConfigError, loadSettings } from '../../services/common/runtime/config.js';
 import { asDuration_ms, gatewaySettings } from '../../services/gateway/config.js';
-import { clientAddress } from '../../services/gateway/http/client.js';
-import { createRateLimit } from '../../services/gateway/http/limit.js';
+import { createRateLimit } from '../../services/gateway/http/admission.js';
+import { clientAddress } from '../../services/gateway/http/exchange.js';
 
 const load = (env: Record<string, string>) => loadSettings(gatewaySettings, env);
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { status } from '@grpc/grpc-js';
-import { loadSettings } from '../../services/common/config.js';
-import { RpcError } from '../../services/common/errors.js';
-import { createLog } from '../../services/common/log.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { RpcError } from '../../services/common/runtime/errors.js';
+import { createLog } from '../../services/common/runtime/log.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { problemOf } from '../../services/gateway/errors.js';
 import { startGateway } from '../../services/gateway/main.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
 import { toBech32 } from '../../services/common/chain/address.js';
-import { RpcError } from '../../services/common/errors.js';
+import { RpcError } from '../../services/common/runtime/errors.js';
 import { startTestGateway, until } from '../support/gateway-client.js';
 import { startBeforeEach } from '../support/suite.js';
 

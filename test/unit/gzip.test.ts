@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { compress, decompress, ownMemory } from '../../services/common/gzip.js';
+import { compress, decompress, ownMemory } from '../../services/common/util/gzip.js';
 
 describe('compression', () => {
   for (const size of [0, 1, 20, 5_000, 64 * 1024, 64 * 1024 + 1, 300_000]) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
-import { TryAgainError, UserError } from '../../services/common/errors.js';
+import { TryAgainError, UserError } from '../../services/common/runtime/errors.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { askGrpc, askHttp } from '../../tools/healthcheck/ask.js';
 import { runHealthcheck } from '../../tools/healthcheck/cli.js';

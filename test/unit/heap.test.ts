@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const heapModule = new URL('../../services/common/heap.js', import.meta.url).href;
+const heapModule = new URL('../../services/common/runtime/heap.js', import.meta.url).href;
 
 /** What a process prints that sets the bound and then works on; V8 complains of flags that it does not know. */
 async function complaints(percent: number): Promise<string> {

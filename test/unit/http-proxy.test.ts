@@ -5,11 +5,11 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { ConfigError } from '../../services/common/config.js';
-import { createDispatcher } from '../../services/common/http-proxy.js';
-import { packageRoot } from '../../services/common/paths.js';
-import { askHealth } from '../../services/common/rpc/ask-health.js';
+import { askHealth } from '../../services/common/rpc/client.js';
 import { serveRpc } from '../../services/common/rpc/server.js';
+import { ConfigError } from '../../services/common/runtime/config.js';
+import { createDispatcher } from '../../services/common/runtime/network.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { type HttpProxy, proxyPassword, startHttpProxy } from '../support/http-proxy.js';
 import { endsAfterEach } from '../support/suite.js';
 

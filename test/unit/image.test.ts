@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { temporaryFolder } from '../support/folder.js';
 
 const run = (script: string, args: readonly string[], epoch = '1700000000'): string =>

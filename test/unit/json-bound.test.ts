@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { checkJson, parseInnerJson } from '../../services/common/json-bound.js';
+import { checkJson, parseInnerJson } from '../../services/common/util/bounded-input.js';
 
 const MiB = 1024 * 1024;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { sleep, stopAll } from '../../services/common/lifecycle.js';
+import { sleep, stopAll } from '../../services/common/runtime/lifecycle.js';
 
 const child = fileURLToPath(new URL('../support/lifecycle-child.js', import.meta.url));
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
-import { loadSettings } from '../../services/common/config.js';
-import { UserError } from '../../services/common/errors.js';
-import { hostPort, reachable } from '../../services/common/listen.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import { serveOps } from '../../services/common/ops.js';
 import { serveRpc } from '../../services/common/rpc/server.js';
-import { serverSettings } from '../../services/common/settings.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { UserError } from '../../services/common/runtime/errors.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { hostPort, reachable } from '../../services/common/runtime/network.js';
+import { serveOps } from '../../services/common/runtime/ops.js';
+import { serverSettings } from '../../services/common/runtime/settings.js';
 import { serveHttp } from '../support/http-server.js';
 import { endsAfterEach } from '../support/suite.js';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createLook } from '../../services/common/look.js';
+import { createLook } from '../../services/common/consumer/look.js';
 
 /** Tables with these blocks, and somebody who shows them. */
 function world() {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createLru } from '../../services/common/lru.js';
+import { createLru } from '../../services/common/util/lru.js';
 import { randomFrom } from '../support/random.js';
 
 describe('a cache that takes memory as it fills', () => {

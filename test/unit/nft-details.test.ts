@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { AbiCoder } from 'ethers';
-import { decodedAgain } from '../../services/gateway/decode-again.js';
-import { decodeText, encodeNumber } from '../../services/nft/enrich/abi.js';
-import { readAnswers } from '../../services/nft/enrich/evm.js';
-import { jobAfter } from '../../services/nft/enrich/policy.js';
-import { fold } from '../../services/nft/names.js';
+import { decodedAgain } from '../../services/gateway/json.js';
+import { decodeText, encodeNumber, readAnswers } from '../../services/nft/enrich/evm.js';
+import { jobAfter } from '../../services/nft/enrich/outcome.js';
+import { fold } from '../../services/nft/token-key.js';
 
 const encoded = (text: string): string => AbiCoder.defaultAbiCoder().encode(['string'], [text]);
 

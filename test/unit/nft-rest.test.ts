@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createAskRest } from '../../services/nft/enrich/rest.js';
+import { createAskRest } from '../../services/nft/enrich/source.js';
 import { fakeEndpoints } from '../support/fake-endpoints.js';
 
 /** A node that answers as told; notes at which heights it was asked. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { invalidArgument } from '../../services/common/errors.js';
-import { ofOneChain } from '../../services/common/one-chain.js';
+import { ofOneChain } from '../../services/common/consumer/look.js';
+import { invalidArgument } from '../../services/common/runtime/errors.js';
 
 describe('an answer that takes several statements', () => {
   /** Tables that another process rolls back after each of these many readings; it shows by a look alone. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import type { Decision } from '../../services/scoring-operator/machine/types.js';
 import { findings, toConditions } from '../../services/scoring-operator/operator/conditions.js';
+import { notices } from '../../services/scoring-operator/operator/events.js';
 import { type GateInput, gates } from '../../services/scoring-operator/operator/gates.js';
 import { outcome, summarise } from '../../services/scoring-operator/operator/jobs.js';
 import type { Look } from '../../services/scoring-operator/operator/look.js';
-import { notices } from '../../services/scoring-operator/operator/notices.js';
 import { reasons } from '../../services/scoring-operator/operator/reasons.js';
 import type { Job, Spec, Status } from '../../services/scoring-operator/operator/resource.js';
 import { desiredStatus, differs } from '../../services/scoring-operator/operator/status.js';

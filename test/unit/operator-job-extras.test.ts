@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { loadSettings } from '../../services/common/config.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
 import { checkScoring, scoringSettings } from '../../services/scoring-operator/config.js';
 import { ApiError } from '../../services/scoring-operator/kubernetes/api.js';
-import { environment } from '../../services/scoring-operator/operator/environment.js';
-import { jobDefaults } from '../../services/scoring-operator/operator/job-defaults.js';
-import { ownVariables } from '../../services/scoring-operator/operator/pod-names.js';
-import { asRefusal } from '../../services/scoring-operator/operator/refusal.js';
+import { environment, ownVariables } from '../../services/scoring-operator/operator/environment.js';
+import { jobDefaults } from '../../services/scoring-operator/operator/job-settings.js';
+import { asRefusal } from '../../services/scoring-operator/operator/reasons.js';
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { sampleSpec } from '../support/kubernetes/programs.js';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { loadSettings } from '../../services/common/config.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
 import { desiredCronJob } from '../../services/scoring-operator/operator/children.js';
 import { operatorSettings } from '../../services/scoring-operator/operator/config.js';
-import { jobDefaults } from '../../services/scoring-operator/operator/job-defaults.js';
+import { jobDefaults } from '../../services/scoring-operator/operator/job-settings.js';
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';
 import { sampleSpec } from '../support/kubernetes/programs.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { sleep } from '../../services/common/lifecycle.js';
-import { createLog } from '../../services/common/log.js';
+import { sleep } from '../../services/common/runtime/lifecycle.js';
+import { createLog } from '../../services/common/runtime/log.js';
 import { ApiError } from '../../services/scoring-operator/kubernetes/api.js';
 import {
   acquireLease,
@@ -9,7 +9,7 @@ import {
   type LeaseRecord,
 } from '../../services/scoring-operator/kubernetes/lease.js';
 import { createQueue } from '../../services/scoring-operator/kubernetes/queue.js';
-import { toSeconds } from '../../services/scoring-operator/operator/duration.js';
+import { toSeconds } from '../../services/scoring-operator/operator/setting-types.js';
 import { eventually } from '../support/block.js';
 
 const log = createLog('silent');

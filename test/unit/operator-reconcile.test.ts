@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { events } from '../../services/scoring-operator/kubernetes/api.js';
 import type { Controller } from '../../services/scoring-operator/operator/controller.js';
 import { unseen } from '../../services/scoring-operator/operator/look.js';

@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
+import { type ChildEvent, waitingJobs, whyWaiting } from '../../services/scoring-operator/operator/jobs.js';
 import type { Job } from '../../services/scoring-operator/operator/resource.js';
-import {
-  type ChildEvent,
-  waitingJobs,
-  whyWaiting,
-} from '../../services/scoring-operator/operator/waiting.js';
 
 const at = (second: number): string => new Date(1_000_000_000_000 + second * 1_000).toISOString();
 const ms = (second: number): number => Date.parse(at(second));

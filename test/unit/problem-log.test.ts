@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Log } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import { createProblemLog } from '../../services/common/problem-log.js';
+import { createProblemLog, type Log } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 
 describe('what could not be read of blocks', () => {
   it('is counted every time and logged once for each contract and reason', async () => {

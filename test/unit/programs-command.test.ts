@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { TryAgainError, UserError } from '../../services/common/errors.js';
+import { TryAgainError, UserError } from '../../services/common/runtime/errors.js';
 import type { KubeApi } from '../../services/scoring-operator/kubernetes/api.js';
 import { reachPrograms, type Wanted } from '../../tools/programs/reach.js';
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../services/common/clickhouse/database.js';
-import { UserError } from '../../services/common/errors.js';
 import { Phase, type Progress } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
 import { isControlTable, targetOf } from '../../services/common/reindex/generations.js';
-import { paced } from '../../services/common/reindex/pace.js';
-import { createRate } from '../../services/common/reindex/rate.js';
+import { createRate, paced } from '../../services/common/reindex/pace.js';
 import { isNear } from '../../services/common/reindex/tables.js';
+import { UserError } from '../../services/common/runtime/errors.js';
 import { readOrder, reindexCommand } from '../../tools/reindex/cli.js';
 import { progressLine } from '../../tools/reindex/show.js';
 import { liveLine } from '../../tools/terminal.js';

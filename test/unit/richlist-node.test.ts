@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { json } from 'node:stream/consumers';
 import { createEndpoints, type Endpoints, NodeError } from '../../services/common/chain/endpoints.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import type { RichlistConfig } from '../../services/richlist/config.js';
 import { denomOf } from '../../services/richlist/ingest/names.js';
 import { writerOptions } from '../../services/richlist/ingest/writer.js';

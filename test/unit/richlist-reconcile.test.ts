@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { type ReconcileOptions, reconcile } from '../../services/richlist/ingest/reconcile.js';
 
 interface Params {

@@ -8,10 +8,10 @@ import {
   GetBlockRequest,
   StreamBlocksRequest,
 } from '../../services/common/gen/indexer/block/v1/block.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics, type Metrics } from '../../services/common/metrics.js';
 import { countLimits, type RpcServer, serveRpc, streaming, unary } from '../../services/common/rpc/server.js';
 import { openPlainTransport } from '../../services/common/rpc/transport.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics, type Metrics } from '../../services/common/runtime/metrics.js';
 import { until } from '../support/gateway-client.js';
 
 /** Heights that the handlers take for something else than an honest answer. */

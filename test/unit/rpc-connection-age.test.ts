@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { connectivityState } from '@grpc/grpc-js';
-import { loadSettings } from '../../services/common/config.js';
 import { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import { askHealth } from '../../services/common/rpc/ask-health.js';
-import { connectRpc } from '../../services/common/rpc/client.js';
+import { askHealth, connectRpc } from '../../services/common/rpc/client.js';
 import { serveRpc } from '../../services/common/rpc/server.js';
 import { openTransport } from '../../services/common/rpc/transport.js';
-import { connectionSettings, transportSettings } from '../../services/common/settings.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { connectionSettings, transportSettings } from '../../services/common/runtime/settings.js';
 import { eventually } from '../support/block.js';
 
 const transportOf = (settings: typeof transportSettings, env: Record<string, string> = {}) =>

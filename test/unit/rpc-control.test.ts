@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { status } from '@grpc/grpc-js';
-import { RpcError } from '../../services/common/errors.js';
 import {
   ReindexServiceClient,
   ReindexServiceService,
 } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
 import { TxServiceClient, TxServiceService } from '../../services/common/gen/indexer/tx/v1/tx.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
 import { connectRpc } from '../../services/common/rpc/client.js';
 import { checkControl } from '../../services/common/rpc/control.js';
 import { countLimits, type RpcServer, serveRpc, streaming, unary } from '../../services/common/rpc/server.js';
 import { openPlainTransport, type Transport } from '../../services/common/rpc/transport.js';
+import { RpcError } from '../../services/common/runtime/errors.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { ask, stream } from '../support/rpc.js';
 
 const environment = { log: createLog('silent'), metrics: createMetrics() };

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { type ServiceDefinition, status } from '@grpc/grpc-js';
-import { notFound } from '../../services/common/errors.js';
 import {
   type BlockServiceClient,
   BlockServiceService,
   BlockServiceClient as RemoteClient,
 } from '../../services/common/gen/indexer/block/v1/block.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
 import { connectRpc } from '../../services/common/rpc/client.js';
 import type { CallContext } from '../../services/common/rpc/context.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
@@ -18,6 +15,9 @@ import {
   streaming,
   unary,
 } from '../../services/common/rpc/server.js';
+import { notFound } from '../../services/common/runtime/errors.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { ask, stream } from '../support/rpc.js';
 
 /** A service whose answers tell what the handler saw. */

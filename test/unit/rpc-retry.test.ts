@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { RpcError } from '../../services/common/errors.js';
 import { TxServiceClient, TxServiceService } from '../../services/common/gen/indexer/tx/v1/tx.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
 import { connectRpc, maySendAgain } from '../../services/common/rpc/client.js';
 import { serveRpc, unary } from '../../services/common/rpc/server.js';
+import { RpcError } from '../../services/common/runtime/errors.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { freePort } from '../../tools/bench/processes.js';
 import { ask } from '../support/rpc.js';
 import { endsAfterEach } from '../support/suite.js';

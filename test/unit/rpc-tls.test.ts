@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadSettings } from '../../services/common/config.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import { packageRoot } from '../../services/common/paths.js';
-import { askHealth } from '../../services/common/rpc/ask-health.js';
+import { askHealth } from '../../services/common/rpc/client.js';
 import { serveRpc } from '../../services/common/rpc/server.js';
 import {
   type ClientSecurity,
@@ -14,7 +10,11 @@ import {
   plainTransport,
   type Transport,
 } from '../../services/common/rpc/transport.js';
-import { transportSettings } from '../../services/common/settings.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
+import { transportSettings } from '../../services/common/runtime/settings.js';
 import { temporaryFolder } from '../support/folder.js';
 import { until } from '../support/gateway-client.js';
 import { endsAfterEach } from '../support/suite.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { UserError } from '../../services/common/errors.js';
+import { UserError } from '../../services/common/runtime/errors.js';
 import { runScore } from '../../tools/score/cli.js';
 import { checkCombinations } from '../../tools/score/combinations.js';
 

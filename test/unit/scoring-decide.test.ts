@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import { derivedChainId } from '../../services/scoring-operator/contract/chain-id.js';
+import { derivedChainId } from '../../services/scoring-operator/contract/rpc.js';
 import type { ChainFacts, WantedChain } from '../../services/scoring-operator/machine/chain.js';
 import { decide, isClosable } from '../../services/scoring-operator/machine/decide.js';
-import { differences } from '../../services/scoring-operator/machine/differences.js';
 import { contradictionOf } from '../../services/scoring-operator/machine/l1-belief.js';
-import { exitCodeOf, pause } from '../../services/scoring-operator/machine/loop.js';
-import type { Rules } from '../../services/scoring-operator/machine/rules.js';
+import { exitCodeOf, pause } from '../../services/scoring-operator/machine/run.js';
 import { timesOf } from '../../services/scoring-operator/machine/times.js';
-import type { Decision, L1Stage, Observation } from '../../services/scoring-operator/machine/types.js';
-import { compare } from '../../services/scoring-operator/machine/verify.js';
-import { hashOfScores, ranked } from '../../services/scoring-operator/policy/list.js';
+import type { Decision, L1Stage, Observation, Rules } from '../../services/scoring-operator/machine/types.js';
+import { compare, differences } from '../../services/scoring-operator/machine/verify.js';
+import { hashOfScores, ranked } from '../../services/scoring-operator/policy/result.js';
 
 const l1: L1Stage = {
   stage: 7n,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { futileUntil } from '../../services/scoring-operator/machine/futile.js';
+import { futileUntil } from '../../services/scoring-operator/machine/txs.js';
 import type { StageTx } from '../../services/scoring-operator/store/rows.js';
 
 const tx = (more: Partial<StageTx>): StageTx => ({

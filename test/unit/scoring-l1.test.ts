@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { NodeError } from '../../services/common/chain/endpoints.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { createL1Client, type L1Client } from '../../services/scoring-operator/l1/client.js';
-import { isMissing } from '../../services/scoring-operator/l1/refusal.js';
 import { readL1Block, readModuleStore } from '../../services/scoring-operator/l1/stage.js';
-import { readView, registrationOf } from '../../services/scoring-operator/l1/views.js';
+import { isMissing, readView, registrationOf } from '../../services/scoring-operator/l1/views.js';
 import type { L1Stage } from '../../services/scoring-operator/machine/types.js';
 import { type SimulatedL1, startSimulatedL1 } from '../../tools/dev/l1.js';
 import { l1InStage } from '../support/scoring/l1.js';

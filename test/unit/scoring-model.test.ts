@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { ContractError } from '../../services/scoring-operator/contract/errors.js';
-import { exitCodeOf } from '../../services/scoring-operator/machine/loop.js';
 import type { ScoreSender } from '../../services/scoring-operator/machine/ports.js';
-import type { Rules } from '../../services/scoring-operator/machine/rules.js';
-import { runPass, type Step } from '../../services/scoring-operator/machine/run.js';
-import { hashOfScores } from '../../services/scoring-operator/policy/list.js';
+import { exitCodeOf, runPass, type Step } from '../../services/scoring-operator/machine/run.js';
+import type { Rules } from '../../services/scoring-operator/machine/types.js';
+import { hashOfScores } from '../../services/scoring-operator/policy/result.js';
 import type { StageTx } from '../../services/scoring-operator/store/rows.js';
 import { type Random, randomFrom } from '../support/random.js';
 import { easy, type Hardship, Killed, processOver } from '../support/scoring/process.js';

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { toBech32 } from '../../services/common/chain/address.js';
 import { computeScores } from '../../services/scoring-operator/policy/compute.js';
-import { describeRun } from '../../services/scoring-operator/policy/describe.js';
-import { ScoringError } from '../../services/scoring-operator/policy/errors.js';
-import { explain } from '../../services/scoring-operator/policy/explain.js';
-import type { Facts, Measure } from '../../services/scoring-operator/policy/facts.js';
-import type { Policy } from '../../services/scoring-operator/policy/policy.js';
+import { describeRun, explain } from '../../services/scoring-operator/policy/explain.js';
+import {
+  type Facts,
+  type Measure,
+  type Policy,
+  ScoringError,
+} from '../../services/scoring-operator/policy/policy.js';
 import { type Random, randomFrom } from '../support/random.js';
 import { modelScores, policyWith } from '../support/scoring-model.js';
 

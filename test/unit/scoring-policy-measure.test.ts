@@ -4,11 +4,15 @@ import {
   type AccountChange,
   joinHistories,
   type OpeningBalance,
-} from '../../services/scoring-operator/policy/gather/join.js';
-import { type ActivityRule, activityTally } from '../../services/scoring-operator/policy/measure/activity.js';
-import { holdingOf, volumeOf } from '../../services/scoring-operator/policy/measure/balances.js';
-import { createClock } from '../../services/scoring-operator/policy/measure/clock.js';
-import { ownerTally } from '../../services/scoring-operator/policy/measure/nfts.js';
+} from '../../services/scoring-operator/policy/gather/balances.js';
+import {
+  type ActivityRule,
+  activityTally,
+  createClock,
+  holdingOf,
+  ownerTally,
+  volumeOf,
+} from '../../services/scoring-operator/policy/measure.js';
 import type { HoldingsRule, Rule, VolumeRule } from '../../services/scoring-operator/policy/policy.js';
 import { randomFrom } from '../support/random.js';
 import { policyWith } from '../support/scoring-model.js';

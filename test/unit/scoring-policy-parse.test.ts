@@ -3,11 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { stringify } from 'yaml';
-import { packageRoot } from '../../services/common/paths.js';
-import { PolicyError } from '../../services/scoring-operator/policy/errors.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { loadPolicy } from '../../services/scoring-operator/policy/load.js';
 import { parsePolicy, policyOf } from '../../services/scoring-operator/policy/parse.js';
-import type { Policy } from '../../services/scoring-operator/policy/policy.js';
+import { type Policy, PolicyError } from '../../services/scoring-operator/policy/policy.js';
 import { policySchemaFile } from '../../services/scoring-operator/policy/schema.js';
 
 const options = { from: 'the policy', account_prefix: 'init' };

@@ -6,10 +6,14 @@ import type { RequestListener } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { parseCsv } from '../../services/scoring-operator/policy/csv.js';
-import { ScoringError } from '../../services/scoring-operator/policy/errors.js';
-import { isMetadataHost, lookupElsewhere } from '../../services/scoring-operator/policy/metadata-hosts.js';
-import type { SourceRule } from '../../services/scoring-operator/policy/policy.js';
-import { readSource, SourceUnavailable, sourceDoubt } from '../../services/scoring-operator/policy/source.js';
+import { ScoringError, type SourceRule } from '../../services/scoring-operator/policy/policy.js';
+import {
+  isMetadataHost,
+  lookupElsewhere,
+  readSource,
+  SourceUnavailable,
+  sourceDoubt,
+} from '../../services/scoring-operator/policy/source.js';
 import { temporaryFolder } from '../support/folder.js';
 import { type HttpServer, serveHttp } from '../support/http-server.js';
 import { policyWith } from '../support/scoring-model.js';

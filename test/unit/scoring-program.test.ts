@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { parsePolicy, policyOf } from '../../services/scoring-operator/policy/parse.js';
 import { loadProgram, parseProgram, rereadRules } from '../../services/scoring-operator/program/program.js';
 import { temporaryFolder } from '../support/folder.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ConfigError } from '../../services/common/config.js';
+import { ConfigError } from '../../services/common/runtime/config.js';
 import { isRecorded, loadStartConfig } from '../../tools/start/settings.js';
 
 const mistakesOf = (env: Record<string, string>): readonly string[] => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createEndpoints } from '../../services/common/chain/endpoints.js';
 import { watchTip } from '../../services/common/chain/tip.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { eventually } from '../support/block.js';
 import { serveHttp } from '../support/http-server.js';
 

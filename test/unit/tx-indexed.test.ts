@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { indexed } from '../../services/tx/read/indexed.js';
+import { indexed } from '../../services/tx/read/reader.js';
 import { createHead, nothing } from '../../services/tx/store/cursor.js';
 
 const signal = new AbortController().signal;

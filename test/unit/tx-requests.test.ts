@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { readRowBinary } from '../../services/common/clickhouse/row-binary.js';
-import { checkAddress, checkPage } from '../../services/common/page/check.js';
-import { checkHash, cleanMsgs } from '../../services/tx/requests.js';
+import { readRowBinary } from '../../services/common/clickhouse/formats.js';
+import { checkAddress, checkPage } from '../../services/common/page/fit.js';
+import { checkHash, cleanMsgs } from '../../services/tx/rpc.js';
 
 const page = { key: '', offset: 0, limit: 10, count_total: true, reverse: true };
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { chunks } from '../../services/common/chunk.js';
 import type { Database } from '../../services/common/clickhouse/database.js';
-import { checkFollows } from '../../services/common/consume.js';
-import { createLog } from '../../services/common/log.js';
+import { checkFollows } from '../../services/common/consumer/consume.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { chunks } from '../../services/common/util/chunk.js';
 import type { DecodedBlock } from '../../services/tx/decode/types.js';
 import { checkTraces, partsOf, splitBlocks } from '../../services/tx/store/batches.js';
 import { nothing } from '../../services/tx/store/cursor.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createEndpoints, type Endpoints } from '../../services/common/chain/endpoints.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { askEarlierFirst, resolveStoresFrom } from '../../services/tx/ingest/stores.js';
 import { type HttpServer, serveHttp } from '../support/http-server.js';
 

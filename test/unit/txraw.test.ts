@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { parseFields } from '../../services/common/chain/proto/decode.js';
 import { schema } from '../../services/common/chain/proto/messages/index.js';
-import { parseFields } from '../../services/common/chain/proto/schema.js';
 import { alignDecoded, decodeTxRaw, parseTxRaw } from '../../services/common/chain/txraw.js';
 import { recordings } from '../support/facts.js';
 import { recordedBlocks } from '../support/material.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { createValidators } from '../../services/block/validators.js';
 import type { Validator } from '../../services/common/chain/rest.js';
-import { createLog } from '../../services/common/log.js';
+import { createLog } from '../../services/common/runtime/log.js';
 import { fakeEndpoints } from '../support/fake-endpoints.js';
 
 const key = Buffer.alloc(32, 7);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setMaxListeners } from 'node:events';
 import { createEndpoints } from '../../services/common/chain/endpoints.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import type { ReplayNode } from '../../tools/replay/node.js';
 import type { Api } from '../../tools/verify/api.js';
 import type { Sides } from '../../tools/verify/check.js';

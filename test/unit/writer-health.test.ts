@@ -2,9 +2,15 @@ import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
 import { NodeError } from '../../services/common/chain/endpoints.js';
 import { DatabaseUnavailable } from '../../services/common/clickhouse/database.js';
-import { AccessDenied, FatalError, messageOf, RpcError, UserError } from '../../services/common/errors.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import { createWriterHealth, onlyInUse } from '../../services/common/writer-health.js';
+import {
+  AccessDenied,
+  FatalError,
+  messageOf,
+  RpcError,
+  UserError,
+} from '../../services/common/runtime/errors.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { createWriterHealth, onlyInUse } from '../../services/common/writer/health.js';
 
 const patience_ms = 120_000;
 

@@ -1,4 +1,4 @@
-import { sleep } from '../../services/common/lifecycle.js';
+import { sleep } from '../../services/common/runtime/lifecycle.js';
 import { quantile } from './load.js';
 import type { Program } from './processes.js';
 

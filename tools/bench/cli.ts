@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { UserError } from '../../services/common/errors.js';
+import { UserError } from '../../services/common/runtime/errors.js';
 import { generateChain } from '../replay/generate.js';
 import { preparePack } from '../replay/pack/write.js';
 import { type CatchUp, measureCatchUp, settle } from './catchup.js';

@@ -1,3 +1,5 @@
+import { logLevels } from '../../services/common/runtime/log.js';
+import { connectionSettings, serverSettings } from '../../services/common/runtime/settings.js';
 import {
   boolean,
   countOrPercent,
@@ -11,9 +13,7 @@ import {
   strict,
   text,
   texts,
-} from '../../services/common/json-schema.js';
-import { logLevels } from '../../services/common/log.js';
-import { connectionSettings, serverSettings } from '../../services/common/settings.js';
+} from '../../services/scoring-operator/operator/setting-types.js';
 import { numberOf } from './setting-schema.js';
 
 /** Name of an object, or nothing. */

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { isMainModule, packageRoot } from '../../services/common/paths.js';
+import { isMainModule, packageRoot } from '../../services/common/runtime/paths.js';
 import { dashboards } from './dashboards.js';
 import { jobNames } from './job-names.js';
 import { crdPath } from './program-schema.js';

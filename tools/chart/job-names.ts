@@ -3,7 +3,7 @@ import {
   ownVariables,
   ownVolumes,
   paths,
-} from '../../services/scoring-operator/operator/pod-names.js';
+} from '../../services/scoring-operator/operator/environment.js';
 import { labels } from '../../services/scoring-operator/operator/resource.js';
 
 /** What the chart has to know of the pods that the operator makes, to refuse values that it would not start with. */

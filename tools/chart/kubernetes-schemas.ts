@@ -1,6 +1,9 @@
+import { podSchemas } from '../../services/scoring-operator/operator/pod-schemas.js';
 import {
+  annotationsSchema,
   countOrPercent,
   integer,
+  labelsSchema,
   list,
   oneOf,
   open,
@@ -10,9 +13,7 @@ import {
   strict,
   text,
   texts,
-} from '../../services/common/json-schema.js';
-import { annotationsSchema, labelsSchema } from '../../services/scoring-operator/operator/label-settings.js';
-import { podSchemas } from '../../services/scoring-operator/operator/pod-schemas.js';
+} from '../../services/scoring-operator/operator/setting-types.js';
 
 const selector = strict({ matchLabels: texts, matchExpressions: list(open) });
 const address: Schema = { type: 'string', anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] };

@@ -1,4 +1,4 @@
-import type { Schema } from '../../services/common/json-schema.js';
+import type { Schema } from '../../services/scoring-operator/operator/setting-types.js';
 
 /**
  * The same schema, but null stands for any value of a map: by it one values file takes back what another has. What is in

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import type { Schema } from '../../services/common/json-schema.js';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
+import type { Schema } from '../../services/scoring-operator/operator/setting-types.js';
 
 /** The custom resource that ships with the operator. */
 export const crdPath = 'services/scoring-operator/operator/crd/scoringprogram.yaml';

@@ -1,5 +1,5 @@
-import type { Setting, Takes } from '../../services/common/config.js';
-import { integer, type Schema } from '../../services/common/json-schema.js';
+import type { Setting, Takes } from '../../services/common/runtime/config.js';
+import { integer, type Schema } from '../../services/scoring-operator/operator/setting-types.js';
 import { numberPattern } from './number-pattern.js';
 
 /**

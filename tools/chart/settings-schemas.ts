@@ -1,12 +1,12 @@
 import { blockSettings } from '../../services/block/config.js';
-import type { Settings } from '../../services/common/config.js';
-import { proxySettings } from '../../services/common/http-proxy.js';
-import { type Schema, strict } from '../../services/common/json-schema.js';
+import type { Settings } from '../../services/common/runtime/config.js';
+import { proxySettings } from '../../services/common/runtime/network.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { nftSettings } from '../../services/nft/config.js';
 import { richlistSettings } from '../../services/richlist/config.js';
 import { scoringSettings } from '../../services/scoring-operator/config.js';
-import { jobPodSettings } from '../../services/scoring-operator/operator/job-pods.js';
+import { jobPodSettings } from '../../services/scoring-operator/operator/job-settings.js';
+import { type Schema, strict } from '../../services/scoring-operator/operator/setting-types.js';
 import { txSettings } from '../../services/tx/config.js';
 import { valueSchema } from './setting-schema.js';
 

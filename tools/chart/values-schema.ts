@@ -1,5 +1,11 @@
 import { blockSettings } from '../../services/block/config.js';
 import {
+  chainSettings,
+  databaseSettings,
+  nodeSettings,
+  transportSettings,
+} from '../../services/common/runtime/settings.js';
+import {
   boolean,
   duration,
   integer,
@@ -13,13 +19,7 @@ import {
   strict,
   text,
   texts,
-} from '../../services/common/json-schema.js';
-import {
-  chainSettings,
-  databaseSettings,
-  nodeSettings,
-  transportSettings,
-} from '../../services/common/settings.js';
+} from '../../services/scoring-operator/operator/setting-types.js';
 import {
   accountSchema,
   componentProperties,

@@ -1,10 +1,9 @@
 import { blockProgramSettings } from '../../services/block/config.js';
-import type { Parser, Settings } from '../../services/common/config.js';
+import type { Parser, Settings } from '../../services/common/runtime/config.js';
 import { gatewayProgramSettings } from '../../services/gateway/config.js';
 import { nftProgramSettings } from '../../services/nft/config.js';
 import { richlistProgramSettings } from '../../services/richlist/config.js';
-import { scoringSettings } from '../../services/scoring-operator/config.js';
-import { jobSettings } from '../../services/scoring-operator/job-settings.js';
+import { jobSettings, scoringSettings } from '../../services/scoring-operator/config.js';
 import { txProgramSettings } from '../../services/tx/config.js';
 import { deploySettings } from '../deploy-contract/settings.js';
 import { migrateSettings } from '../migrate/settings.js';

@@ -7,17 +7,18 @@ import {
   NodeError,
   parseNodeJson,
 } from '../../services/common/chain/endpoints.js';
-import type { Log } from '../../services/common/log.js';
-import type { Metrics } from '../../services/common/metrics.js';
+import type { Log } from '../../services/common/runtime/log.js';
+import type { Metrics } from '../../services/common/runtime/metrics.js';
 import { type Artifact, deployData } from '../../services/scoring-operator/contract/artifact.js';
 import { ContractError } from '../../services/scoring-operator/contract/errors.js';
 import {
   atLeast,
   fetchPrices,
+  gasFor,
+  leastLimit,
   offerPrice,
   requiredPrice,
 } from '../../services/scoring-operator/contract/fees.js';
-import { gasFor, leastLimit } from '../../services/scoring-operator/contract/gas.js';
 import type { Evm } from '../../services/scoring-operator/contract/open.js';
 import { fromQuantity, RpcAnswerError } from '../../services/scoring-operator/contract/rpc.js';
 import { highestPrice } from '../../services/scoring-operator/contract/tx.js';

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { NodeError } from '../../services/common/chain/endpoints.js';
-import { messageOf, TryAgainError, UserError } from '../../services/common/errors.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { messageOf, TryAgainError, UserError } from '../../services/common/runtime/errors.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { readArtifact } from '../../services/scoring-operator/contract/artifact.js';
 import { createScoreContract } from '../../services/scoring-operator/contract/client.js';
 import { ContractError } from '../../services/scoring-operator/contract/errors.js';

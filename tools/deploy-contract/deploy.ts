@@ -1,6 +1,6 @@
 import { getCreateAddress } from 'ethers';
-import { TryAgainError, UserError } from '../../services/common/errors.js';
-import type { Log } from '../../services/common/log.js';
+import { TryAgainError, UserError } from '../../services/common/runtime/errors.js';
+import type { Log } from '../../services/common/runtime/log.js';
 import { deployData } from '../../services/scoring-operator/contract/artifact.js';
 import { createScoreContract } from '../../services/scoring-operator/contract/client.js';
 import type { ContractState } from '../../services/scoring-operator/contract/contract.js';

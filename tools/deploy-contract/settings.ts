@@ -1,6 +1,6 @@
-import { loadSettings, type Settings, type ValuesOf } from '../../services/common/config.js';
-import { proxySettings } from '../../services/common/http-proxy.js';
-import { nodeSettings } from '../../services/common/settings.js';
+import { loadSettings, type Settings, type ValuesOf } from '../../services/common/runtime/config.js';
+import { proxySettings } from '../../services/common/runtime/network.js';
+import { nodeSettings } from '../../services/common/runtime/settings.js';
 import { sendSettings, signerSettings } from '../../services/scoring-operator/contract/settings.js';
 import { checkSignerSettings } from '../../services/scoring-operator/contract/signer.js';
 import { l1Settings } from '../../services/scoring-operator/l1/settings.js';

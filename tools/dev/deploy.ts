@@ -1,4 +1,4 @@
-import { sleep } from '../../services/common/lifecycle.js';
+import { sleep } from '../../services/common/runtime/lifecycle.js';
 import { deployData, readArtifact } from '../../services/scoring-operator/contract/artifact.js';
 import type { Anvil } from './anvil.js';
 

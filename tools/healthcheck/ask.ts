@@ -1,5 +1,5 @@
-import { messageOf } from '../../services/common/errors.js';
-import { askHealth } from '../../services/common/rpc/ask-health.js';
+import { askHealth } from '../../services/common/rpc/client.js';
+import { messageOf } from '../../services/common/runtime/errors.js';
 
 /** How long one question may take, in milliseconds. */
 const patience_ms = 5_000;

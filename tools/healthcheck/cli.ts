@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { TryAgainError, UserError } from '../../services/common/errors.js';
-import { sleep } from '../../services/common/lifecycle.js';
+import { TryAgainError, UserError } from '../../services/common/runtime/errors.js';
+import { sleep } from '../../services/common/runtime/lifecycle.js';
 import { askGrpc, askHttp } from './ask.js';
 
 const usage = `weft healthcheck: asks services and the gateway how they are

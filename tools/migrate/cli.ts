@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { DatabaseUnavailable } from '../../services/common/clickhouse/database.js';
 import { openDatabase } from '../../services/common/clickhouse/open.js';
-import { loadSettings } from '../../services/common/config.js';
-import { TryAgainError } from '../../services/common/errors.js';
-import { sleep } from '../../services/common/lifecycle.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { TryAgainError } from '../../services/common/runtime/errors.js';
+import { sleep } from '../../services/common/runtime/lifecycle.js';
 import { migrateAll } from './migrate.js';
 import { migrateSettings } from './settings.js';
 

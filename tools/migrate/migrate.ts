@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { migrate, readMigrations } from '../../services/common/clickhouse/migrate.js';
-import { packageRoot } from '../../services/common/paths.js';
 import { prepareGenerations, readGenerations, targetOf } from '../../services/common/reindex/generations.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { prepareWriters } from '../../services/common/writer/writers.js';
 
 /** The services that have tables: what the name of their database ends with, and the folder of the service. */

@@ -1,5 +1,5 @@
-import { asInteger, type Settings } from '../../services/common/config.js';
-import { databaseSettings } from '../../services/common/settings.js';
+import { asInteger, type Settings } from '../../services/common/runtime/config.js';
+import { databaseSettings } from '../../services/common/runtime/settings.js';
 
 /** Every setting of `weft migrate`. */
 export const migrateSettings = {

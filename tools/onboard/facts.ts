@@ -8,9 +8,9 @@ import {
   NodeError,
   parseNodeJson,
 } from '../../services/common/chain/endpoints.js';
-import { messageOf } from '../../services/common/errors.js';
-import type { Log } from '../../services/common/log.js';
-import type { Metrics } from '../../services/common/metrics.js';
+import { messageOf } from '../../services/common/runtime/errors.js';
+import type { Log } from '../../services/common/runtime/log.js';
+import type { Metrics } from '../../services/common/runtime/metrics.js';
 import { createScoreContract } from '../../services/scoring-operator/contract/client.js';
 import { fetchPrices, offerPrice } from '../../services/scoring-operator/contract/fees.js';
 import {

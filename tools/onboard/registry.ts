@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { asObject } from '../../services/scoring-operator/l1/stage.js';
 import { known, type OnboardFacts } from './facts.js';
 

@@ -1,6 +1,6 @@
-import { asOneOf, asText, type Settings, type ValuesOf } from '../../services/common/config.js';
-import { proxySettings } from '../../services/common/http-proxy.js';
-import { chainSettings, nodeSettings } from '../../services/common/settings.js';
+import { asOneOf, asText, type Settings, type ValuesOf } from '../../services/common/runtime/config.js';
+import { proxySettings } from '../../services/common/runtime/network.js';
+import { chainSettings, nodeSettings } from '../../services/common/runtime/settings.js';
 import {
   asAddressOrNone,
   sendSettings,

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { parseAllDocuments } from 'yaml';
-import { messageOf, TryAgainError, UserError } from '../../services/common/errors.js';
+import { messageOf, TryAgainError, UserError } from '../../services/common/runtime/errors.js';
 import { ApiError, createKubeApi, loadKubeConfig } from '../../services/scoring-operator/kubernetes/api.js';
-import { paths } from '../../services/scoring-operator/operator/pod-names.js';
+import { paths } from '../../services/scoring-operator/operator/environment.js';
 import { reachPrograms, type Wanted } from './reach.js';
 
 const usage = `weft programs: makes the ScoringPrograms with some labels those of a file

@@ -1,5 +1,5 @@
-import { TryAgainError, UserError } from '../../services/common/errors.js';
-import { sleep } from '../../services/common/lifecycle.js';
+import { TryAgainError, UserError } from '../../services/common/runtime/errors.js';
+import { sleep } from '../../services/common/runtime/lifecycle.js';
 import type { KubeApi } from '../../services/scoring-operator/kubernetes/api.js';
 import { programs } from '../../services/scoring-operator/operator/controller.js';
 import type { ScoringProgram } from '../../services/scoring-operator/operator/resource.js';

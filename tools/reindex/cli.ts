@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 import { status } from '@grpc/grpc-js';
-import { messageOf, RpcError, UserError } from '../../services/common/errors.js';
 import {
   Phase,
   type Progress,
   ReindexServiceClient,
 } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
 import { callRpc, connectRpc, streamRpc } from '../../services/common/rpc/client.js';
+import { messageOf, RpcError, UserError } from '../../services/common/runtime/errors.js';
 import { liveLine, type Screen } from '../terminal.js';
 import { clientSecurity } from '../transport.js';
 import { type RebuildableName, rebuildable } from './services.js';

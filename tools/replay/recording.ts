@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { packageRoot } from '../../services/common/paths.js';
+import { packageRoot } from '../../services/common/runtime/paths.js';
 import { elements, members } from './json.js';
 import { recordedState } from './state.js';
 import type { BlockBodies, ChainSource, Exchange } from './types.js';

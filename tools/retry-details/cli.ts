@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { UserError } from '../../services/common/errors.js';
 import { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
+import { UserError } from '../../services/common/runtime/errors.js';
 import { clientSecurity } from '../transport.js';
 
 const usage = `weft retry-details: asks the node again for names and uris of NFTs that were given up

@@ -2,16 +2,15 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Database } from '../../services/common/clickhouse/database.js';
 import { openDatabase } from '../../services/common/clickhouse/open.js';
-import { loadSettings } from '../../services/common/config.js';
-import { messageOf, UserError } from '../../services/common/errors.js';
-import { runUntilSignal, stopAll } from '../../services/common/lifecycle.js';
-import { createLog, type Log } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
+import { loadSettings } from '../../services/common/runtime/config.js';
+import { messageOf, UserError } from '../../services/common/runtime/errors.js';
+import { runUntilSignal, stopAll } from '../../services/common/runtime/lifecycle.js';
+import { createLog, type Log } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import { plan } from '../../services/scoring-operator/machine/act.js';
 import { decide } from '../../services/scoring-operator/machine/decide.js';
-import { exitCodeOf, runLoop } from '../../services/scoring-operator/machine/loop.js';
 import { observe } from '../../services/scoring-operator/machine/observe.js';
-import { runPass, type Step } from '../../services/scoring-operator/machine/run.js';
+import { exitCodeOf, runLoop, runPass, type Step } from '../../services/scoring-operator/machine/run.js';
 import { loadSigning, signingSettings } from '../../services/scoring-operator/program/config.js';
 import {
   type OpenOptions,

@@ -1,4 +1,4 @@
-import { UserError } from '../../services/common/errors.js';
+import { UserError } from '../../services/common/runtime/errors.js';
 
 /** What the command line says, as far as one part of it excludes another. */
 export interface ScoreArguments {

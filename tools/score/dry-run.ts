@@ -1,5 +1,9 @@
-import { ranked } from '../../services/scoring-operator/policy/list.js';
-import type { Score, ScoreList, ScoreWindow } from '../../services/scoring-operator/policy/result.js';
+import {
+  ranked,
+  type Score,
+  type ScoreList,
+  type ScoreWindow,
+} from '../../services/scoring-operator/policy/result.js';
 import { group, table, time } from './print.js';
 
 /** Rows that are printed; the rest is counted. */

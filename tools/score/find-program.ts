@@ -1,5 +1,5 @@
 import type { Database } from '../../services/common/clickhouse/database.js';
-import { UserError } from '../../services/common/errors.js';
+import { UserError } from '../../services/common/runtime/errors.js';
 import type { Program } from '../../services/scoring-operator/program/program.js';
 import { readPrograms } from '../../services/scoring-operator/store/read.js';
 

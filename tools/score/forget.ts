@@ -1,4 +1,4 @@
-import { UserError } from '../../services/common/errors.js';
+import { UserError } from '../../services/common/runtime/errors.js';
 import type { Program } from '../../services/scoring-operator/program/program.js';
 import { openScoringStore, type ScoringStore } from '../../services/scoring-operator/store/store.js';
 import { createProgramFence, type ProgramFenceOptions } from '../../services/scoring-operator/tables.js';

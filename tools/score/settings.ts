@@ -1,5 +1,5 @@
-import type { Settings } from '../../services/common/config.js';
-import { logSettings, tableSettings, transportSettings } from '../../services/common/settings.js';
+import type { Settings } from '../../services/common/runtime/config.js';
+import { logSettings, tableSettings, transportSettings } from '../../services/common/runtime/settings.js';
 import { signingSettings } from '../../services/scoring-operator/program/config.js';
 
 /** Settings of `weft score` beside those of signing, which a dry run does not look at. */

@@ -1,10 +1,10 @@
 import type { Database } from '../../services/common/clickhouse/database.js';
-import { RpcError, UserError } from '../../services/common/errors.js';
 import { ScoringServiceClient, type Stage } from '../../services/common/gen/indexer/scoring/v1/scoring.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
 import { callRpc, connectRpc } from '../../services/common/rpc/client.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
+import { RpcError, UserError } from '../../services/common/runtime/errors.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
 import type { Program } from '../../services/scoring-operator/program/program.js';
 import { scoringService } from '../../services/scoring-operator/rpc.js';
 import { clientSecurity } from '../transport.js';

@@ -1,21 +1,25 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startBlock } from '../../services/block/main.js';
-import { watchLostParts } from '../../services/common/clickhouse/lost-parts.js';
+import { watchLostParts } from '../../services/common/clickhouse/engine-files.js';
 import { openDatabase } from '../../services/common/clickhouse/open.js';
 import type { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
 import type { NftServiceClient } from '../../services/common/gen/indexer/nft/v1/nft.js';
 import type { RichlistServiceClient } from '../../services/common/gen/indexer/richlist/v1/richlist.js';
 import type { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
-import { limitHeapGrowth } from '../../services/common/heap.js';
-import { type Drainable, type OnFatal, runUntilSignal } from '../../services/common/lifecycle.js';
-import { hostPort, reachable } from '../../services/common/listen.js';
-import { createLog, type Log } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import { allReady, serveOps } from '../../services/common/ops.js';
 import { connectLocal } from '../../services/common/rpc/local.js';
 import { openPlainTransport } from '../../services/common/rpc/transport.js';
-import { startTogether } from '../../services/common/start-together.js';
+import { limitHeapGrowth } from '../../services/common/runtime/heap.js';
+import {
+  type Drainable,
+  type OnFatal,
+  runUntilSignal,
+  startTogether,
+} from '../../services/common/runtime/lifecycle.js';
+import { createLog, type Log } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { hostPort, reachable } from '../../services/common/runtime/network.js';
+import { allReady, serveOps } from '../../services/common/runtime/ops.js';
 import { startGateway } from '../../services/gateway/main.js';
 import { startNft } from '../../services/nft/main.js';
 import { startRichlist } from '../../services/richlist/main.js';

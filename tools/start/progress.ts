@@ -1,7 +1,7 @@
 import type { BlockServiceClient } from '../../services/common/gen/indexer/block/v1/block.js';
 import type { TxServiceClient } from '../../services/common/gen/indexer/tx/v1/tx.js';
-import { sleep } from '../../services/common/lifecycle.js';
 import { callRpc } from '../../services/common/rpc/client.js';
+import { sleep } from '../../services/common/runtime/lifecycle.js';
 import { duration, group, type Screen } from '../terminal.js';
 
 /** Heights of a moment. */

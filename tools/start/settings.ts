@@ -5,9 +5,9 @@ import {
   loadSettings,
   type Settings,
   type ValuesOf,
-} from '../../services/common/config.js';
-import { proxySettings } from '../../services/common/http-proxy.js';
-import { logLevels } from '../../services/common/log.js';
+} from '../../services/common/runtime/config.js';
+import { logLevels } from '../../services/common/runtime/log.js';
+import { proxySettings } from '../../services/common/runtime/network.js';
 import {
   chainSettings,
   factSettings,
@@ -18,7 +18,7 @@ import {
   serverSettings,
   tableSettings,
   writerSettings,
-} from '../../services/common/settings.js';
+} from '../../services/common/runtime/settings.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { nftOwnSettings } from '../../services/nft/config.js';
 import { richlistOwnSettings } from '../../services/richlist/config.js';

@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import { sleep } from '../../services/common/lifecycle.js';
+import { sleep } from '../../services/common/runtime/lifecycle.js';
 
 /** The HTTP API of the index. */
 export interface Api {

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { parseArgs } from 'node:util';
 import { createEndpoints, NodeError } from '../../services/common/chain/endpoints.js';
-import { asInteger, loadSettings } from '../../services/common/config.js';
-import { messageOf, UserError } from '../../services/common/errors.js';
-import { proxySettings } from '../../services/common/http-proxy.js';
-import { createLog } from '../../services/common/log.js';
-import { createMetrics } from '../../services/common/metrics.js';
-import { chainSettings, nodeSettings } from '../../services/common/settings.js';
+import { asInteger, loadSettings } from '../../services/common/runtime/config.js';
+import { messageOf, UserError } from '../../services/common/runtime/errors.js';
+import { createLog } from '../../services/common/runtime/log.js';
+import { createMetrics } from '../../services/common/runtime/metrics.js';
+import { proxySettings } from '../../services/common/runtime/network.js';
+import { chainSettings, nodeSettings } from '../../services/common/runtime/settings.js';
 import { gatewaySettings } from '../../services/gateway/config.js';
 import { liveLine, type Screen } from '../terminal.js';
 import { ApiUnavailable, createApi } from './api.js';

@@ -1,4 +1,4 @@
-import { sleep } from '../../services/common/lifecycle.js';
+import { sleep } from '../../services/common/runtime/lifecycle.js';
 import type { Difference } from './check.js';
 
 /** Looks at something that differs, and the pause between them in milliseconds. */

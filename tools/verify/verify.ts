@@ -1,5 +1,5 @@
 import { fetchStatus } from '../../services/common/chain/comet.js';
-import { UserError } from '../../services/common/errors.js';
+import { UserError } from '../../services/common/runtime/errors.js';
 import { type Api, ApiUnavailable } from './api.js';
 import { type Difference, type Findings, lineOf, type Sides } from './check.js';
 import { heightChecks, stateChecks } from './checks/index.js';

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
-import { messageOf, RpcError, UserError } from '../../services/common/errors.js';
 import { ReindexServiceClient } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
 import { connectRpc, streamRpc } from '../../services/common/rpc/client.js';
+import { messageOf, RpcError, UserError } from '../../services/common/runtime/errors.js';
 import { type RebuildableName, rebuildable } from '../reindex/services.js';
 import { liveLine, type Screen } from '../terminal.js';
 import { clientSecurity } from '../transport.js';

@@ -1,6 +1,6 @@
+import type { Mutex } from '../util/concurrency.js';
 import { type AnswerBound, type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
 import { sliceMember, splitArray } from './json.js';
-import { isTooLarge } from './small-first.js';
 
 /** A JSON-RPC call that may travel together with others. */
 export interface BatchedCall<T> {
@@ -173,5 +173,29 @@ function memberOf(text: string, key: string): string | undefined {
     return sliceMember(text, key);
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a request failed because its answer is larger than it may be. */
+export const isTooLarge = (error: unknown): boolean =>
+  error instanceof NodeError && error.reason === 'too_large';
+
+/**
+ * Asks for a small answer, as most are. One that is larger is asked for again when no other large one is held: many
+ * requests may be under way at once, and each of them could be answered with as much as the bound allows.
+ *
+ * @param ask sends the request with a bound; without one the usual bound of the endpoints holds.
+ * @param alone who holds it may hold a large answer, and what is made of it.
+ */
+export async function smallFirst<T>(
+  small: AnswerBound,
+  alone: Mutex,
+  ask: (bound?: AnswerBound) => Promise<T>,
+): Promise<T> {
+  try {
+    return await ask(small);
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+    return alone(() => ask());
   }
 }

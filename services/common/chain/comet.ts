@@ -1,4 +1,4 @@
-import { toNanoseconds } from '../time.js';
+import { toNanoseconds } from '../util/time.js';
 import { type SendBatched, sendAlone } from './batch.js';
 import { type AnswerBound, type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
 import { splitArrayAt } from './json.js';

@@ -1,11 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { request } from 'undici';
-import { BodyTooLarge, readBody } from '../http-body.js';
-import { createDispatcher } from '../http-proxy.js';
-import { checkJson, JsonTooDeep } from '../json-bound.js';
-import { sleep } from '../lifecycle.js';
-import type { Log } from '../log.js';
-import type { Metrics } from '../metrics.js';
+import { sleep } from '../runtime/lifecycle.js';
+import type { Log } from '../runtime/log.js';
+import type { Metrics } from '../runtime/metrics.js';
+import { createDispatcher } from '../runtime/network.js';
+import { BodyTooLarge, checkJson, JsonTooDeep, readBody } from '../util/bounded-input.js';
 
 /** Which of a node's three interfaces a URL belongs to. */
 export type Api = 'rpc' | 'rest' | 'jsonrpc';

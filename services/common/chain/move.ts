@@ -1,4 +1,4 @@
-import { parseInnerJson } from '../json-bound.js';
+import { parseInnerJson } from '../util/bounded-input.js';
 import { type AccountKey, parseAccount } from './address.js';
 import { type Endpoints, NodeError, parseNodeJson } from './endpoints.js';
 

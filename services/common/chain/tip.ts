@@ -1,8 +1,8 @@
 import { WebSocket } from 'ws';
-import { messageOf } from '../errors.js';
-import { sleep } from '../lifecycle.js';
-import type { Log } from '../log.js';
-import { createBell } from '../signal.js';
+import { messageOf } from '../runtime/errors.js';
+import { sleep } from '../runtime/lifecycle.js';
+import type { Log } from '../runtime/log.js';
+import { createBell } from '../util/signal.js';
 import { fetchStatus, type NodeStatus } from './comet.js';
 import { type Endpoints, NodeError } from './endpoints.js';
 

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { TupleParam } from '@clickhouse/client';
 import { status } from '@grpc/grpc-js';
-import { AccessDenied, messageOf, RpcError } from '../errors.js';
+import { AccessDenied, messageOf, RpcError } from '../runtime/errors.js';
+import type { Target } from './migrate.js';
 
 /** Values for the `{name:Type}` placeholders of a statement. */
 export type Params = Readonly<Record<string, unknown>>;
@@ -187,4 +188,21 @@ export function secondsLeft(deadline: number | undefined, name: string): number 
   const seconds = (deadline - Date.now()) / 1000;
   if (seconds <= 0) throw new QueryTimeout(`${name} ran out of time while it waited for its turn`);
   return seconds;
+}
+
+/** The names of a service's tables in statements. */
+export interface TableNames<Name extends string> {
+  /** Where rows are read and inserted. */
+  readonly of: (name: Name) => string;
+  /** Where rows are removed: a Distributed table cannot do it, so those that hold the rows. */
+  readonly removable: (name: Name) => string;
+}
+
+/** The names of the tables of a target. */
+export function namesOf<Name extends string>({ database, cluster }: Target): TableNames<Name> {
+  const of = (name: Name): string => `${database}.${name}`;
+  return {
+    of,
+    removable: (name) => (cluster === '' ? of(name) : `${of(name)}_local ON CLUSTER '${cluster}'`),
+  };
 }

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseError } from '@clickhouse/client';
 import type { ChdbResult, Session } from 'chdb';
-import { messageOf, UserError } from '../errors.js';
+import { messageOf, UserError } from '../runtime/errors.js';
 import {
   asKnownError,
   type Database,
@@ -17,8 +17,7 @@ import {
   stoppingAfter,
   withinMemory,
 } from './database.js';
-import { endDespiteStatements, restoreFatalSignals } from './engine-exit.js';
-import { isFolderLocked } from './folder-lock.js';
+import { endDespiteStatements, isFolderLocked, restoreFatalSignals } from './engine-files.js';
 import { type Column, firstLineOf, insertStatement, rememberColumns } from './insert.js';
 import { quoted, withLiterals } from './literals.js';
 import { createTurns, type Turns } from './turns.js';

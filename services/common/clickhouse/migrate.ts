@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TryAgainError, UserError } from '../errors.js';
+import { TryAgainError, UserError } from '../runtime/errors.js';
 import type { Database } from './database.js';
 
 /** Where and how tables are made. */

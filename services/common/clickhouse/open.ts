@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Metrics } from '../metrics.js';
+import type { Metrics } from '../runtime/metrics.js';
 import {
   aroundStatements,
   type Database,

@@ -1,6 +1,6 @@
-import type { FaultPoint } from '../fault.js';
+import type { FaultPoint } from '../runtime/lifecycle.js';
 import type { FencedDatabase } from '../writer/fence.js';
-import type { TableNames } from './tables.js';
+import type { TableNames } from './database.js';
 
 /** Where rows are removed, and what the statements are called. */
 export interface RemoveOptions<Name extends string> {

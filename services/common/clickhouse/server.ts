@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import { sleep } from '../lifecycle.js';
+import { sleep } from '../runtime/lifecycle.js';
 import {
   asKnownError,
   codeOf,

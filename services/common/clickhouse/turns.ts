@@ -1,4 +1,4 @@
-import { createFairQueue } from '../fair-queue.js';
+import { createFairQueue } from '../util/fair-queue.js';
 import { type Call, callerLeft } from './database.js';
 
 /** What a turn is wanted for. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { invalidArgument } from '../errors.js';
+import { invalidArgument } from '../runtime/errors.js';
 
 /** Which side of the anchor a page lies on, in the order that the request asks for. */
 export type Side = 'after' | 'before';

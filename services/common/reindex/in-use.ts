@@ -1,6 +1,6 @@
 import type { Database } from '../clickhouse/database.js';
 import type { Target } from '../clickhouse/migrate.js';
-import { childOf } from '../signal.js';
+import { childOf } from '../util/signal.js';
 import type { Fence } from '../writer/fence.js';
 import { paced } from './pace.js';
 import type { GenerationTables, RebuildableService } from './tables.js';

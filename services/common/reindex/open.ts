@@ -1,7 +1,6 @@
 import { type MigrationMode, prepareTables, type Target } from '../clickhouse/migrate.js';
-import { messageOf } from '../errors.js';
-import type { FaultPoint } from '../fault.js';
-import { sleep } from '../lifecycle.js';
+import { messageOf } from '../runtime/errors.js';
+import { type FaultPoint, sleep } from '../runtime/lifecycle.js';
 import { createFence, type Fence, type Superseded } from '../writer/fence.js';
 import { prepareWriters, readRowEpoch } from '../writer/writers.js';
 import { type Generations, prepareGenerations, readGenerations, targetOf } from './generations.js';

@@ -1,14 +1,11 @@
 import { migrate } from '../clickhouse/migrate.js';
-import { messageOf } from '../errors.js';
-import type { FaultPoint } from '../fault.js';
 import { Phase, type Progress } from '../gen/indexer/reindex/v1/reindex.js';
-import { sleep } from '../lifecycle.js';
-import { childOf } from '../signal.js';
-import { dropGeneration } from './drop.js';
-import { type Generations, readGenerations, targetOf } from './generations.js';
+import { messageOf } from '../runtime/errors.js';
+import { type FaultPoint, sleep } from '../runtime/lifecycle.js';
+import { childOf } from '../util/signal.js';
+import { dropGeneration, type Generations, readGenerations, targetOf } from './generations.js';
 import type { InUse, Running } from './in-use.js';
-import { paced } from './pace.js';
-import { createRate } from './rate.js';
+import { createRate, paced } from './pace.js';
 import { type GenerationTables, includes, isNear, type ReindexEnvironment, tipOf } from './tables.js';
 
 /** What a rebuild is given. */

@@ -1,7 +1,7 @@
 import { status, type UntypedServiceImplementation } from '@grpc/grpc-js';
-import { RpcError } from '../errors.js';
 import { type ReindexServiceServer, ReindexServiceService } from '../gen/indexer/reindex/v1/reindex.js';
 import { type HandlerEnvironment, type ServedService, streaming, unary } from '../rpc/server.js';
+import { RpcError } from '../runtime/errors.js';
 import type { Reindexer } from './writer.js';
 
 export interface ReindexRpcOptions extends HandlerEnvironment {

@@ -1,10 +1,10 @@
 import type { Database } from '../clickhouse/database.js';
 import type { Migration, Target } from '../clickhouse/migrate.js';
-import type { Cursor } from '../consume.js';
-import type { Head } from '../head.js';
-import type { Log } from '../log.js';
-import type { Metrics } from '../metrics.js';
+import type { Cursor } from '../consumer/consume.js';
+import type { Log } from '../runtime/log.js';
+import type { Metrics } from '../runtime/metrics.js';
 import type { FencedDatabase } from '../writer/fence.js';
+import type { Head } from '../writer/head.js';
 import type { TableStore } from '../writer/table-writer.js';
 
 /*

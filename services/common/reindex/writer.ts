@@ -1,13 +1,18 @@
 import { status } from '@grpc/grpc-js';
-import { invalidArgument, messageOf, notFound, RpcError, TryAgainError } from '../errors.js';
-import type { FaultPoint } from '../fault.js';
 import type { Progress } from '../gen/indexer/reindex/v1/reindex.js';
-import { sleep } from '../lifecycle.js';
-import { createMutex } from '../mutex.js';
+import { invalidArgument, messageOf, notFound, RpcError, TryAgainError } from '../runtime/errors.js';
+import { type FaultPoint, sleep } from '../runtime/lifecycle.js';
+import { createMutex } from '../util/concurrency.js';
 import type { Fence } from '../writer/fence.js';
 import type { ComparedPart } from '../writer/views.js';
-import { dropGeneration, leftovers } from './drop.js';
-import { type Generations, nextGeneration, readGenerations, writeGenerations } from './generations.js';
+import {
+  dropGeneration,
+  type Generations,
+  leftovers,
+  nextGeneration,
+  readGenerations,
+  writeGenerations,
+} from './generations.js';
 import type { InUse } from './in-use.js';
 import { type Rebuild, startRebuild } from './rebuild.js';
 import type { GenerationTables, ReindexEnvironment } from './tables.js';

@@ -6,9 +6,8 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { createTurns, type Turn, type Turns } from '../clickhouse/turns.js';
-import { createShares } from '../shares.js';
-import { addressOf, clientKey } from './context.js';
-import { answeredStatus } from './status.js';
+import { createShares } from '../util/concurrency.js';
+import { addressOf, answeredStatus, clientKey } from './context.js';
 
 /** What a gRPC server is bounded by. */
 export interface RpcBounds {

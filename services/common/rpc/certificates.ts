@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { experimental } from '@grpc/grpc-js';
-import { messageOf, UserError } from '../errors.js';
-import type { Log } from '../log.js';
+import { messageOf, UserError } from '../runtime/errors.js';
+import type { Log } from '../runtime/log.js';
 
 /** PEM files: a certificate (with those between it and the CA), its private key, and the CA of both sides. */
 export interface CertificateFiles {

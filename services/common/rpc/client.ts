@@ -6,14 +6,15 @@ import {
   InterceptingCall,
   type Interceptor,
   Metadata,
+  makeGenericClientConstructor,
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
-import { RpcError } from '../errors.js';
-import { clientKey, requestIdKey } from './context.js';
+import { service as definition } from 'grpc-health-check';
+import { RpcError } from '../runtime/errors.js';
+import { answeredKey, clientKey, requestIdKey } from './context.js';
 import { tokenKey } from './control.js';
 import { maxMessageBytes } from './server.js';
-import { answeredKey } from './status.js';
 import { type ClientSecurity, plainTransport } from './transport.js';
 
 /** What a call carries besides its request. */
@@ -163,4 +164,27 @@ export function maySendAgain(error: unknown): boolean {
   if (!(error instanceof RpcError) || error.code !== status.UNAVAILABLE) return false;
   const { metadata } = (error.cause ?? {}) as Partial<ServiceError>;
   return neverSent.test(error.message) || metadata?.get(answeredKey)[0] !== undefined;
+}
+
+const HealthClient = makeGenericClientConstructor(definition, 'grpc.health.v1.Health');
+
+/**
+ * Asks a server's grpc.health.v1.
+ *
+ * @param service the name of a service, or '' for the server as a whole.
+ * @returns its status: SERVING, NOT_SERVING or UNKNOWN.
+ * @throws RpcError when the server is not reached or does not know the name.
+ */
+export async function askHealth(
+  address: string,
+  service: string,
+  { deadline, security }: { readonly deadline?: number; readonly security?: ClientSecurity } = {},
+): Promise<string> {
+  const client = connectRpc(HealthClient, address, security);
+  const check = client['check'] as unknown as UnaryMethod<{ service: string }, { readonly status: string }>;
+  try {
+    return (await callRpc(check.bind(client), { service }, { deadline })).status;
+  } finally {
+    client.close();
+  }
 }

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
-import { messageOf, RpcError } from '../errors.js';
-import { answeredStatus } from './status.js';
+import { messageOf, RpcError } from '../runtime/errors.js';
+import { answeredStatus } from './context.js';
 
 /** Metadata key of the token that calls have to send that change something. */
 export const tokenKey = 'x-weft-token';

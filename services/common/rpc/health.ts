@@ -1,8 +1,7 @@
 import { Server } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
-import { hostPort } from '../listen.js';
-import type { Readiness } from '../ops.js';
-import { followReadiness } from './readiness.js';
+import { hostPort } from '../runtime/network.js';
+import type { Readiness } from '../runtime/ops.js';
 import { bind } from './server.js';
 import { plainTransport } from './transport.js';
 
@@ -37,4 +36,29 @@ export async function serveHealth(
       server.forceShutdown();
     },
   };
+}
+
+/** How often the readiness is looked at, in milliseconds. */
+const look_ms = 500;
+
+/** Statuses of the health check that follow the readiness of services. */
+export interface FollowedReadiness {
+  /** Looks at the readiness now, for callers who are told without delay. */
+  look(): void;
+  stop(): void;
+}
+
+/** Keeps the status of each service in a health check as its readiness is. */
+export function followReadiness(
+  health: HealthImplementation,
+  services: Readonly<Record<string, Readiness>>,
+): FollowedReadiness {
+  const look = (): void => {
+    for (const [name, readiness] of Object.entries(services))
+      health.setStatus(name, readiness().ready ? 'SERVING' : 'NOT_SERVING');
+  };
+  look();
+  const timer = setInterval(look, look_ms);
+  timer.unref();
+  return { look, stop: () => clearInterval(timer) };
 }

@@ -9,7 +9,7 @@ import type {
 } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
-import { packageRoot } from '../paths.js';
+import { packageRoot } from '../runtime/paths.js';
 
 /** The one method of the reflection service, in each of its published versions. */
 const methodName = 'ServerReflectionInfo';

@@ -13,19 +13,17 @@ import {
 } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 import { DatabaseUnavailable, QueryTimeout, QueryTooLarge } from '../clickhouse/database.js';
-import { messageOf, RpcError } from '../errors.js';
-import { cannotListen } from '../listen.js';
-import type { Log } from '../log.js';
-import { createLogSampler, type LogSampler } from '../log-sampler.js';
-import type { Metrics } from '../metrics.js';
-import type { Readiness } from '../ops.js';
-import type { Bell } from '../signal.js';
+import { messageOf, RpcError } from '../runtime/errors.js';
+import { createLogSampler, type Log, type LogSampler } from '../runtime/log.js';
+import type { Metrics } from '../runtime/metrics.js';
+import { cannotListen } from '../runtime/network.js';
+import type { Readiness } from '../runtime/ops.js';
+import type { Bell } from '../util/signal.js';
 import { boundCalls, countLargeRequests, type OnLimit, type RpcLimit } from './bounds.js';
-import { type CallContext, contextOf } from './context.js';
+import { answeredStatus, type CallContext, contextOf } from './context.js';
 import { controlCalls } from './control.js';
-import { type FollowedReadiness, followReadiness } from './readiness.js';
+import { type FollowedReadiness, followReadiness } from './health.js';
 import { addReflection } from './reflection.js';
-import { answeredStatus } from './status.js';
 import { plainTransport, type Transport } from './transport.js';
 
 /** The largest answer: a block of thousands of txs is one message. */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { type ChannelCredentials, credentials, experimental, ServerCredentials } from '@grpc/grpc-js';
-import type { RightValues, ValuesOf } from '../config.js';
-import { messageOf, UserError } from '../errors.js';
-import type { Log } from '../log.js';
-import type { Metrics } from '../metrics.js';
-import type { connectionSettings, requestSettings, transportSettings } from '../settings.js';
+import type { RightValues, ValuesOf } from '../runtime/config.js';
+import { messageOf, UserError } from '../runtime/errors.js';
+import type { Log } from '../runtime/log.js';
+import type { Metrics } from '../runtime/metrics.js';
+import type { connectionSettings, requestSettings, transportSettings } from '../runtime/settings.js';
 import type { RpcBounds } from './bounds.js';
 import { watchCertificates } from './certificates.js';
 

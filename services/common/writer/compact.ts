@@ -1,6 +1,6 @@
-import type { TableNames } from '../clickhouse/tables.js';
-import { AccessDenied, messageOf } from '../errors.js';
-import type { Log } from '../log.js';
+import type { TableNames } from '../clickhouse/database.js';
+import { AccessDenied, messageOf } from '../runtime/errors.js';
+import type { Log } from '../runtime/log.js';
 import type { FencedDatabase } from './fence.js';
 
 /*

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Database, type Guard, hasEnded, type StatementOptions } from '../clickhouse/database.js';
 import type { Target } from '../clickhouse/migrate.js';
-import { FatalError, messageOf } from '../errors.js';
-import { sleep } from '../lifecycle.js';
-import type { Log } from '../log.js';
+import { FatalError, messageOf } from '../runtime/errors.js';
+import { sleep } from '../runtime/lifecycle.js';
+import type { Log } from '../runtime/log.js';
 import { readEpoch, readWriters, type WriterRow, writersOf, writeWriter } from './writers.js';
 
 /*

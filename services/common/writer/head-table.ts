@@ -1,6 +1,5 @@
-import type { Call, Database } from '../clickhouse/database.js';
-import type { TableNames } from '../clickhouse/tables.js';
-import type { Cursor } from '../consume.js';
+import type { Call, Database, TableNames } from '../clickhouse/database.js';
+import type { Cursor } from '../consumer/consume.js';
 import type { FencedDatabase } from './fence.js';
 
 /*

@@ -1,12 +1,12 @@
 import { status } from '@grpc/grpc-js';
-import { atMost, chunks } from '../chunk.js';
+import type { TableNames } from '../clickhouse/database.js';
 import { type Conditions, countRows, removeFromAll } from '../clickhouse/remove.js';
-import type { TableNames } from '../clickhouse/tables.js';
-import type { Cursor } from '../consume.js';
-import { RpcError } from '../errors.js';
-import type { FaultPoint } from '../fault.js';
-import type { Log } from '../log.js';
-import { createSlices } from '../slices.js';
+import type { Cursor } from '../consumer/consume.js';
+import { RpcError } from '../runtime/errors.js';
+import type { FaultPoint } from '../runtime/lifecycle.js';
+import type { Log } from '../runtime/log.js';
+import { atMost, chunks } from '../util/chunk.js';
+import { createSlices } from '../util/concurrency.js';
 import type { FencedDatabase } from './fence.js';
 import {
   type Columns,
@@ -17,6 +17,7 @@ import {
   type ViewState,
   writeHead,
 } from './head-table.js';
+import { isUnderWay, readRollback, rollbackTarget, writeRollback } from './rollback-record.js';
 import { type ComparedPart, type Comparison, compareViews, repairViews, type ViewSet } from './views.js';
 
 /** What the head of tables is kept, and the tables repaired, with. */
@@ -179,4 +180,32 @@ export function createWriterHead<Position extends Cursor, Name extends string>(
       return removed;
     },
   };
+}
+
+/**
+ * Where tables are that have no head: new ones, or those of an earlier version, whose facts stay and whose views are yet
+ * to be made. Processes of the earlier version that still serve are made to say that they cannot answer, since nothing of
+ * what they read moves any more.
+ *
+ * @param known what blocks do not say of the position.
+ */
+export async function headBefore<Position extends Cursor>(
+  database: FencedDatabase,
+  head: HeadTable<Position>,
+  known?: Position,
+): Promise<HeadRow<Position>> {
+  const { name, cuts } = head;
+  const positionAt = (height: number) => head.positionAt(database, height, { priority: 'write' }, known);
+  const newest = await positionAt(Number.MAX_SAFE_INTEGER);
+  if (newest.height === 0) return { position: newest, views: 'whole', rollbacks: 0 };
+  const last = await readRollback(database, cuts, `${name}.earlier_rollback`);
+  const height = rollbackTarget(last, newest.height) ?? newest.height;
+  const position = height < newest.height ? await positionAt(height) : newest;
+  if (!isUnderWay(last))
+    await writeRollback(database, cuts, `${name}.earlier_rollback`, {
+      number: last.number + 1,
+      height: position.height,
+      top: newest.height,
+    });
+  return { position, views: 'rebuilding', rollbacks: 0 };
 }

@@ -1,16 +1,15 @@
-import { atMost, chunks } from '../chunk.js';
-import { claimChain } from '../claim.js';
 import type { Call } from '../clickhouse/database.js';
 import type { Target } from '../clickhouse/migrate.js';
-import type { Cursor } from '../consume.js';
-import type { FaultPoint } from '../fault.js';
-import type { Head } from '../head.js';
-import type { Log } from '../log.js';
-import { createMutex, type Mutex } from '../mutex.js';
+import type { Cursor } from '../consumer/consume.js';
+import type { FaultPoint } from '../runtime/lifecycle.js';
+import type { Log } from '../runtime/log.js';
+import { atMost, chunks } from '../util/chunk.js';
+import { createMutex, type Mutex } from '../util/concurrency.js';
+import { claimChain } from './claim.js';
 import type { FencedDatabase } from './fence.js';
-import { headBefore } from './head-before.js';
+import type { Head } from './head.js';
 import { type HeadRow, readHashes } from './head-table.js';
-import { createWriterHead, type RepairOptions, type ViewRows } from './repair.js';
+import { createWriterHead, headBefore, type RepairOptions, type ViewRows } from './repair.js';
 import type { ComparedPart } from './views.js';
 
 /** What every store of a service is given. */

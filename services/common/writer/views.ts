@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Call, Database, Priority, StatementOptions } from '../clickhouse/database.js';
 import { beyondSql, newestRowsSql } from '../page/view.js';
-import { packageRoot } from '../paths.js';
+import { packageRoot } from '../runtime/paths.js';
 import type { FencedDatabase } from './fence.js';
 
 /*

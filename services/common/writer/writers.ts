@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Database } from '../clickhouse/database.js';
 import { type MigrationMode, prepareTables, readMigrations, type Target } from '../clickhouse/migrate.js';
-import { packageRoot } from '../paths.js';
+import { packageRoot } from '../runtime/paths.js';
 
 /** A row of `writers`, see the schema. */
 export interface WriterRow {

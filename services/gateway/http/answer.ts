@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { ownMemory } from '../../common/gzip.js';
+import { ownMemory } from '../../common/util/gzip.js';
 import type { Content } from '../route.js';
 
 /** Codings that an answer can be sent in. */

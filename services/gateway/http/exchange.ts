@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP, isIPv6 } from 'node:net';
+import { status } from '@grpc/grpc-js';
+import { ProblemError } from '../errors.js';
 
 /** One request and the answer to it. */
 export interface Exchange {
@@ -47,3 +50,59 @@ export function requestIds(): () => string {
     return `${prefix}-${count.toString(36)}`;
   };
 }
+
+/** Who sent a request; of IPv6 the /64, since one customer has all of it. */
+export function clientAddress(request: IncomingMessage, trusted_proxies: number): string {
+  const forwarded = trusted_proxies === 0 ? '' : String(request.headers['x-forwarded-for'] ?? '');
+  const hops = forwarded.split(',').map((hop) => hop.trim());
+  return clientOf(withoutPort(hops.at(-trusted_proxies) ?? '') || (request.socket.remoteAddress ?? ''));
+}
+
+/** The client that an address stands for. */
+export function clientOf(address: string): string {
+  const v4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (v4 !== undefined) return v4;
+  return isIPv6(address) ? networkOf(address) : address;
+}
+
+/** The address in an entry of X-Forwarded-For, without the port and the brackets that some proxies write; empty where there is none. */
+function withoutPort(hop: string): string {
+  const bare = /^\[([^\]]*)\](?::\d*)?$/.exec(hop)?.[1] ?? hop;
+  if (isIP(bare) !== 0) return bare;
+  const address = /^([^:]*):\d*$/.exec(bare)?.[1];
+  return address !== undefined && isIP(address) !== 0 ? address : '';
+}
+
+function networkOf(address: string): string {
+  const [head = '', tail = ''] = address.split('::');
+  const left = head.split(':').filter((group) => group !== '');
+  const right = tail.split(':').filter((group) => group !== '');
+  const missing = address.includes('::') ? Math.max(0, 8 - left.length - right.length) : 0;
+  const groups = [...left, ...Array.from({ length: missing }, () => '0'), ...right];
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
+
+/** What is wrong with the head of a request, which Node lets through or would refuse without a body of ours. */
+export function mistakeIn({ headers, httpVersion, rawHeaders }: IncomingMessage): ProblemError | undefined {
+  if (headers.host === undefined)
+    return httpVersion === '1.0' ? undefined : refusal(400, 'the request has no Host header');
+  // Of several ones Node takes the first, and a proxy in front may have taken another.
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === 'host') hosts += 1;
+  if (hosts > 1) return refusal(400, 'the request has more than one Host header');
+  const { expect } = headers;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+    return refusal(417, 'the expectation of the Expect header cannot be met');
+  return undefined;
+}
+
+const refusal = (http: number, message: string): ProblemError =>
+  new ProblemError({
+    http,
+    code: status.INVALID_ARGUMENT,
+    message,
+    headers: { connection: 'close' },
+  });

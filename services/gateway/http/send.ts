@@ -1,13 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import type { Log } from '../../common/log.js';
-import type { Metrics } from '../../common/metrics.js';
+import type { Log } from '../../common/runtime/log.js';
+import type { Metrics } from '../../common/runtime/metrics.js';
 import type { Origins } from '../config.js';
 import { type Problem, problemBody } from '../errors.js';
 import type { StreamedBody } from '../route.js';
 import type { Encoded } from './answer.js';
-import { corsHeaders } from './cors.js';
 import type { Exchange } from './exchange.js';
-import { matchesTag } from './negotiate.js';
+import { corsHeaders, matchesTag } from './headers.js';
 import type { Outbox } from './outbox.js';
 
 /** The one way an answer leaves, whether it comes from the cache, from a service or is a problem. */

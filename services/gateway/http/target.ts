@@ -1,4 +1,4 @@
-import { invalidArgument } from '../../common/errors.js';
+import { invalidArgument } from '../../common/runtime/errors.js';
 import { shown } from '../errors.js';
 
 /** A request target, taken apart but not decoded. */

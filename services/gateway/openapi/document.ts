@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../common/runtime/paths.js';
 import type { Parameters } from '../parameters.js';
 import type { About, Route, RouteGroup } from '../route.js';
 import { decimal, exactly, type JsonSchema, natural, ref, type Schemas, text } from './schema.js';
@@ -113,3 +116,14 @@ function parametersOf(parameters: Parameters): readonly object[] {
     ...(parameter.schema.type === 'array' ? { style: 'form', explode: true } : {}),
   }));
 }
+
+/** An object of a recorded rollup, to show in the document. */
+export function readExample(
+  name: 'block' | 'tx' | 'evm-tx' | 'evm-internal-tx' | 'nft-collection' | 'nft-token',
+): unknown {
+  const file = join(packageRoot, 'services/gateway/openapi/examples', `${name}.json`);
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+/** A pagination object of a first page that is not the last. */
+export const examplePage = { next_key: 'AAAAAAAAACE', previous_key: '', total: '157' };

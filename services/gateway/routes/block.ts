@@ -1,8 +1,8 @@
-import { notFound } from '../../common/errors.js';
 import type { Block } from '../../common/gen/indexer/block/v1/block.js';
 import { callRpc } from '../../common/rpc/client.js';
+import { notFound } from '../../common/runtime/errors.js';
 import { objectOf, pageContent } from '../json.js';
-import { examplePage, readExample } from '../openapi/examples.js';
+import { examplePage, readExample } from '../openapi/document.js';
 import { decimal, exactly, listOf, ref, text, timestamp } from '../openapi/schema.js';
 import { blockPageParameters, pageRequest } from '../pagination.js';
 import { heightParameter, wireHeight } from '../parameters.js';

@@ -1,13 +1,14 @@
 import { callRpc } from '../../common/rpc/client.js';
 import { bodyContent } from '../json.js';
-import { examplePage, readExample } from '../openapi/examples.js';
+import { examplePage, readExample } from '../openapi/document.js';
 import { ref } from '../openapi/schema.js';
-import { evmTxSchemas } from '../openapi/tx-schemas.js';
+import { evmInternalTxSchemas, evmTxSchemas } from '../openapi/schemas.js';
+import { pageParameters } from '../pagination.js';
 import { ethereumHashParameter } from '../parameters.js';
 import { type RouteGroup, route } from '../route.js';
-import { accountList, heightList, wholeList } from './lists.js';
+import { accountList, heightList, listBodies, wholeList } from './lists.js';
 
-const list = {
+const receiptList = {
   response: ref('tx.EvmTxsResponse'),
   example: () => ({ txs: [readExample('evm-tx')], pagination: examplePage }),
   problems: [400, 501],
@@ -21,7 +22,7 @@ export const evmTxsGroup: RouteGroup = {
   schemas: evmTxSchemas,
   routes: [
     route({
-      ...list,
+      ...receiptList,
       path: '/indexer/tx/v1/evm-txs',
       operation: 'listEvmTxs',
       summary: 'Receipts',
@@ -29,7 +30,7 @@ export const evmTxsGroup: RouteGroup = {
       ...wholeList('txs', ({ tx }) => tx.listEvmTxs.bind(tx)),
     }),
     route({
-      ...list,
+      ...receiptList,
       path: '/indexer/tx/v1/evm-txs/by_account/{account}',
       operation: 'listEvmTxsByAccount',
       summary: 'Receipts of an account',
@@ -39,7 +40,7 @@ export const evmTxsGroup: RouteGroup = {
       ),
     }),
     route({
-      ...list,
+      ...receiptList,
       path: '/indexer/tx/v1/evm-txs/by_height/{height}',
       operation: 'listEvmTxsByHeight',
       summary: 'Receipts of a block',
@@ -56,11 +57,71 @@ export const evmTxsGroup: RouteGroup = {
       example: () => ({ tx: readExample('evm-tx') }),
       problems: [400, 404, 501],
       owners: ['tx'],
-      only: list.only,
+      only: receiptList.only,
       handler: async ({ tx_hash }, context) => {
         const { tx } = context.clients;
         const answer = await callRpc(tx.getEvmTx.bind(tx), { tx_hash: `0x${tx_hash}` }, context.call);
         return bodyContent('tx', { body: answer.tx, large: answer.large }, context);
+      },
+    }),
+  ],
+};
+
+const frameList = {
+  response: ref('tx.EvmInternalTxsResponse'),
+  example: () => ({ internal_txs: [readExample('evm-internal-tx')], pagination: examplePage }),
+  problems: [400, 501],
+  owners: ['tx'],
+  only: { vm: 'evm', what: 'EVM internal transactions' },
+} as const;
+
+const name = 'internal_txs';
+
+const order = 'Newest first means highest height, then highest tx, then highest index.';
+
+export const evmInternalTxsGroup: RouteGroup = {
+  tag: 'EVM internal transactions',
+  doc: 'Call frames of Ethereum txs (EVM rollups whose node has traces).',
+  schemas: evmInternalTxSchemas,
+  routes: [
+    route({
+      ...frameList,
+      path: '/indexer/tx/v1/evm-internal-txs',
+      operation: 'listEvmInternalTxs',
+      summary: 'Call frames',
+      doc: `All call frames, reverted ones included. ${order}`,
+      ...wholeList(name, ({ tx }) => tx.listEvmInternalTxs.bind(tx)),
+    }),
+    route({
+      ...frameList,
+      path: '/indexer/tx/v1/evm-internal-txs/by_account/{account}',
+      operation: 'listEvmInternalTxsByAccount',
+      summary: 'Call frames of an account',
+      doc: 'Call frames from or to the account.',
+      ...accountList(name, 'Only frames whose `from` is the account.', ({ tx }) =>
+        tx.listEvmInternalTxsByAccount.bind(tx),
+      ),
+    }),
+    route({
+      ...frameList,
+      path: '/indexer/tx/v1/evm-internal-txs/by_height/{height}',
+      operation: 'listEvmInternalTxsByHeight',
+      summary: 'Call frames of a block',
+      doc: 'Call frames of a block; empty while its trace is missing.',
+      ...heightList(name, ({ tx }) => tx.listEvmInternalTxsByHeight.bind(tx)),
+    }),
+    route({
+      ...frameList,
+      path: '/indexer/tx/v1/evm-internal-txs/{tx_hash}',
+      operation: 'listEvmInternalTxsByHash',
+      summary: 'Call frames of a transaction',
+      doc: 'Call frames of one tx; empty while its trace is missing.',
+      parameters: { tx_hash: ethereumHashParameter, ...pageParameters },
+      problems: [400, 404, 501],
+      handler: ({ tx_hash, ...page }, context) => {
+        const { tx } = context.clients;
+        const request = { tx_hash: `0x${tx_hash}` };
+        return listBodies(name, tx.listEvmInternalTxsByHash.bind(tx), request, page, context);
       },
     }),
   ],

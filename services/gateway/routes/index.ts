@@ -1,9 +1,11 @@
 import { createDocument } from '../openapi/document.js';
+import { nftSchemas } from '../openapi/schemas.js';
 import type { About, Route, RouteGroup } from '../route.js';
 import { blockGroup } from './block.js';
-import { evmInternalTxsGroup } from './evm-internal-txs.js';
-import { evmTxsGroup } from './evm-txs.js';
-import { nftGroup } from './nft.js';
+import { evmInternalTxsGroup, evmTxsGroup } from './evm-txs.js';
+import { nftCollectionRoutes } from './nft-collections.js';
+import { nftTokenRoutes } from './nft-tokens.js';
+import { nftTxRoutes } from './nft-txs.js';
 import { richlistGroup } from './richlist.js';
 import { createRootGroup } from './root.js';
 import { createStatusGroup } from './status.js';
@@ -28,3 +30,10 @@ export function createRoutes(about: About): readonly Route[] {
   const documentation = createSwaggerGroup(about, () => createDocument(groups, about));
   return [...groups, documentation].flatMap((group) => group.routes);
 }
+
+export const nftGroup: RouteGroup = {
+  tag: 'NFT',
+  doc: 'Collections and tokens.',
+  schemas: nftSchemas,
+  routes: [...nftCollectionRoutes, ...nftTokenRoutes, ...nftTxRoutes],
+};

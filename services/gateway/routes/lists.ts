@@ -3,7 +3,14 @@ import type { LargeBody } from '../../common/gen/indexer/tx/v1/tx.js';
 import { callRpc, type UnaryMethod } from '../../common/rpc/client.js';
 import type { Clients } from '../clients.js';
 import { pageContent } from '../json.js';
-import { type PageArguments, pageParameters, pageRequest } from '../pagination.js';
+import {
+  type AskedPage,
+  checkWhole,
+  type PageArguments,
+  pageJson,
+  pageParameters,
+  pageRequest,
+} from '../pagination.js';
 import {
   type ArgumentsOf,
   accountParameter,
@@ -11,7 +18,7 @@ import {
   txHeightParameter,
   wireHeight,
 } from '../parameters.js';
-import type { Content, RouteContext } from '../route.js';
+import type { About, Content, RouteContext } from '../route.js';
 
 /** A method that gives a page of ready-made bodies, which its answer calls by a name. */
 type ListMethod<Name extends string, Request extends object> = UnaryMethod<
@@ -89,3 +96,22 @@ export const heightList = <Name extends string>(
   handler: ({ height, ...page }: ArgumentsOf<typeof heightListParameters>, context: RouteContext) =>
     listBodies(name, methodOf(context.clients), { height: wireHeight(height) }, page, context),
 });
+
+/**
+ * A page of a list whose items come, go and change: it is never settled, since what it shows
+ * may change with any block.
+ *
+ * @param items as they are shown.
+ * @param request what was asked for.
+ */
+export function movingContent(
+  name: string,
+  items: readonly object[],
+  request: AskedPage,
+  page: PageResponse | undefined,
+  about: About,
+): Content {
+  checkWhole(request, items.length, page);
+  const body = `{"${name}":${JSON.stringify(items)},"pagination":${pageJson(page, about.absent_key)}}`;
+  return { body: Buffer.from(body), settled: false };
+}

@@ -1,11 +1,11 @@
 import { callRpc } from '../../common/rpc/client.js';
-import { asEitherSpelling } from '../decode-again.js';
-import { examplePage, readExample } from '../openapi/examples.js';
+import { asEitherSpelling } from '../json.js';
+import { examplePage, readExample } from '../openapi/document.js';
 import { ref } from '../openapi/schema.js';
 import { pageParameters, pageRequest } from '../pagination.js';
 import { accountParameter, collectionParameter, pathTextParameter } from '../parameters.js';
 import { type Route, route } from '../route.js';
-import { movingContent } from './moving-page.js';
+import { movingContent } from './lists.js';
 
 const list = {
   response: ref('nft.CollectionsResponse'),

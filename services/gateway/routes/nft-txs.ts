@@ -1,11 +1,10 @@
 import { status } from '@grpc/grpc-js';
-import { RpcError } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import { isFromEnd, shortened } from '../../common/page/fit.js';
 import { callRpc } from '../../common/rpc/client.js';
-import { asEitherSpelling } from '../decode-again.js';
-import { pageContent } from '../json.js';
-import { examplePage, readExample } from '../openapi/examples.js';
+import { RpcError } from '../../common/runtime/errors.js';
+import { asEitherSpelling, pageContent } from '../json.js';
+import { examplePage, readExample } from '../openapi/document.js';
 import { ref } from '../openapi/schema.js';
 import { pageParameters, pageRequest } from '../pagination.js';
 import { collectionParameter, pathTextParameter } from '../parameters.js';

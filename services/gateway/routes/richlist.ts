@@ -1,10 +1,10 @@
 import { callRpc } from '../../common/rpc/client.js';
-import { richlistSchemas } from '../openapi/richlist-schemas.js';
 import { ref } from '../openapi/schema.js';
+import { richlistSchemas } from '../openapi/schemas.js';
 import { pageParameters, pageRequest } from '../pagination.js';
 import { pathTextParameter } from '../parameters.js';
 import { type RouteGroup, route } from '../route.js';
-import { movingContent } from './moving-page.js';
+import { movingContent } from './lists.js';
 
 /** Which spellings name which denom is the service's to know. */
 const denomParameter = pathTextParameter(

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../common/paths.js';
-import { prefersHtml } from '../http/negotiate.js';
+import { packageRoot } from '../../common/runtime/paths.js';
+import { prefersHtml } from '../http/headers.js';
 import { ref } from '../openapi/schema.js';
 import { type About, type Content, type RouteGroup, route } from '../route.js';
 

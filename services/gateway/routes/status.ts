@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
-import { RpcError } from '../../common/errors.js';
 import { type CallSettings, callRpc } from '../../common/rpc/client.js';
+import { RpcError } from '../../common/runtime/errors.js';
 import type { Clients } from '../clients.js';
 import { exactly, natural, ref, text } from '../openapi/schema.js';
 import { type About, type RouteContext, type RouteGroup, route } from '../route.js';

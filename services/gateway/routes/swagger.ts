@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { packageRoot } from '../../common/paths.js';
+import { packageRoot } from '../../common/runtime/paths.js';
 import { type About, type Content, type RouteGroup, route } from '../route.js';
 
 /** Files of the Swagger UI package that its page needs, and their types. */

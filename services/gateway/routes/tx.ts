@@ -1,8 +1,8 @@
 import { callRpc } from '../../common/rpc/client.js';
 import { bodyContent } from '../json.js';
-import { examplePage, readExample } from '../openapi/examples.js';
+import { examplePage, readExample } from '../openapi/document.js';
 import { ref } from '../openapi/schema.js';
-import { txSchemas } from '../openapi/tx-schemas.js';
+import { txSchemas } from '../openapi/schemas.js';
 import { pageParameters } from '../pagination.js';
 import { hashParameter, msgsParameter, wireHeight } from '../parameters.js';
 import { type RouteGroup, route } from '../route.js';

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { parseAccount } from '../../common/chain/address.js';
 import { isObject, parseEvents, type TxEvent } from '../../common/chain/events.js';
-import { messageOf } from '../../common/errors.js';
 import type { BlockMaterial, TxMaterial } from '../../common/gen/indexer/block/v1/block.js';
-import type { DecodeProblem } from '../../common/problem-log.js';
-import { defaultTextLimits } from '../text-limits.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import type { DecodeProblem } from '../../common/runtime/log.js';
+import { defaultTextLimits, limited } from '../text-limits.js';
 import { decodeEvmEvents } from './evm.js';
 import { decodePackets } from './ibc.js';
-import { limited } from './limits.js';
 import { decodeMoveEvents } from './move.js';
 import type { BlockHead, DecodeOptions, Happening, NftBlock, NftEvent, TxRef } from './types.js';
 import { decodeWasmEvents } from './wasm.js';

@@ -1,7 +1,7 @@
 import { keyOfHexDigits } from '../../common/chain/address.js';
 import { attributeOf, isObject, type TxEvent } from '../../common/chain/events.js';
-import { messageOf } from '../../common/errors.js';
-import { parseInnerJson } from '../../common/json-bound.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import { parseInnerJson } from '../../common/util/bounded-input.js';
 import type { TxSink } from './types.js';
 
 /** keccak256 of Transfer(address,address,uint256): ERC-721 and ERC-20. */

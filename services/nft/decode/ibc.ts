@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { attributeOf, isObject, stringOf, type TxEvent } from '../../common/chain/events.js';
-import { messageOf } from '../../common/errors.js';
-import { parseInnerJson } from '../../common/json-bound.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import { parseInnerJson } from '../../common/util/bounded-input.js';
 import type { TxSink } from './types.js';
 
 /**

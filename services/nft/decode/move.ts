@@ -1,7 +1,7 @@
 import { type AccountKey, keyOfHexDigits } from '../../common/chain/address.js';
 import { attributeOf, isObject, stringOf, type TxEvent } from '../../common/chain/events.js';
-import { messageOf } from '../../common/errors.js';
-import { parseInnerJson } from '../../common/json-bound.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import { parseInnerJson } from '../../common/util/bounded-input.js';
 import type { Happening, TxSink } from './types.js';
 
 /** A mint whose uri is said by a later event of the same tx. */

@@ -1,5 +1,5 @@
 import type { AccountKey } from '../../common/chain/address.js';
-import type { DecodeProblem } from '../../common/problem-log.js';
+import type { DecodeProblem } from '../../common/runtime/log.js';
 import type { TextLimits } from '../text-limits.js';
 
 /** What decoding depends on beside the block itself. */

@@ -1,13 +1,18 @@
-import { askInHalves } from '../../common/chain/batch.js';
+import { askInHalves, isTooLarge, smallFirst } from '../../common/chain/batch.js';
 import { type AnswerBound, type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
 import { isObject } from '../../common/chain/events.js';
-import { isTooLarge, smallFirst } from '../../common/chain/small-first.js';
-import { createMutex, type Mutex } from '../../common/mutex.js';
-import { inParallel } from '../../common/parallel.js';
+import { createMutex, inParallel, type Mutex } from '../../common/util/concurrency.js';
 import type { TextLimits } from '../text-limits.js';
-import { decodeText, encodeNumber } from './abi.js';
-import { askUntilThere, isBehind } from './behind.js';
-import { answer, failed, type Outcome, read, refused, unreached } from './outcome.js';
+import {
+  answer,
+  askUntilThere,
+  failed,
+  isBehind,
+  type Outcome,
+  read,
+  refused,
+  unreached,
+} from './outcome.js';
 import { type DetailSource, smallAnswer } from './source.js';
 
 /** Selectors of name() and tokenURI(uint256). */
@@ -163,3 +168,37 @@ export function readAnswers(calls: number, height: number, status: number, body:
     return refused(isObject(error) ? String(error['message']) : 'no answer');
   });
 }
+
+const word = 64;
+
+/** A number of 32 bytes; undefined when it is too large to be an offset or a length. */
+function numberAt(data: string, at: number): number | undefined {
+  const text = data.slice(2 + at, 2 + at + word);
+  if (text.length !== word || !/^0*[0-9a-f]{0,12}$/i.test(text)) return undefined;
+  return Number.parseInt(text.slice(-12), 16);
+}
+
+/**
+ * The text that a contract returned: a string, or as some old contracts have it 32 bytes that
+ * end in zeros. Bytes that are no UTF-8 become replacement characters. undefined for anything
+ * else, such as the empty answer of an address without code.
+ *
+ * @param most bytes that are wanted; of a longer text the beginning is given, somewhat longer than that.
+ */
+export function decodeText(data: string, most: number): string | undefined {
+  if (!data.startsWith('0x') || data.length < word + 2) return undefined;
+  if (data.length === word + 2) return textOf(data.slice(2).replace(/(?:00)+$/, ''));
+  const offset = numberAt(data, 0);
+  const length = offset === undefined ? undefined : numberAt(data, offset * 2);
+  if (offset === undefined || length === undefined) return undefined;
+  const from = 2 + offset * 2 + word;
+  if (from + length * 2 > data.length) return undefined;
+  // One byte more tells that it is longer, and a character may lie across the end.
+  return textOf(data.slice(from, from + Math.min(length, most + 4) * 2));
+}
+
+const textOf = (digits: string): string | undefined =>
+  /^[0-9a-f]*$/i.test(digits) ? Buffer.from(digits, 'hex').toString('utf8') : undefined;
+
+/** A token id as an argument. */
+export const encodeNumber = (token_id: string): string => BigInt(token_id).toString(16).padStart(word, '0');

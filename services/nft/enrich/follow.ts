@@ -1,15 +1,14 @@
-import { messageOf } from '../../common/errors.js';
-import { sleep } from '../../common/lifecycle.js';
-import type { Log } from '../../common/log.js';
-import type { Metrics } from '../../common/metrics.js';
-import type { WriterHealth } from '../../common/writer-health.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import { sleep } from '../../common/runtime/lifecycle.js';
+import type { Log } from '../../common/runtime/log.js';
+import type { Metrics } from '../../common/runtime/metrics.js';
+import type { WriterHealth } from '../../common/writer/health.js';
 import { type Reader, startReading } from '../read/reader.js';
 import type { Head } from '../store/cursor.js';
-import type { Job } from '../store/details.js';
-import { noDetails, notTrying, readAsked, type Trying } from '../store/details.js';
-import { endOf, heightOf } from '../store/place.js';
+import { type Job, noDetails, notTrying, readAsked, type Trying } from '../store/details.js';
 import type { NftStore } from '../store/store.js';
-import { isUntried, jobFatal } from './policy.js';
+import { endOf, heightOf } from '../store/token.js';
+import { isUntried, jobFatal } from './outcome.js';
 import { readAsks, readDueJobs, readNextDue } from './queue.js';
 import { type Task, type Worked, type WorkOptions, workOff } from './work.js';
 

@@ -1,11 +1,10 @@
 import { type AccountKey, parseAccount } from '../../common/chain/address.js';
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import { isObject, stringOf } from '../../common/chain/events.js';
-import { parseInnerJson } from '../../common/json-bound.js';
-import { inParallel } from '../../common/parallel.js';
+import { parseInnerJson } from '../../common/util/bounded-input.js';
+import { inParallel } from '../../common/util/concurrency.js';
 import { type Outcome, read } from './outcome.js';
-import { type AskRest, createAskRest, questionsAtOnce } from './rest.js';
-import type { DetailSource } from './source.js';
+import { type AskRest, createAskRest, type DetailSource, questionsAtOnce } from './source.js';
 
 /** A token as its resource has it. */
 export interface NftResource {

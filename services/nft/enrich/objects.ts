@@ -1,14 +1,14 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { type Endpoints, retryDelay } from '../../common/chain/endpoints.js';
-import { sleep } from '../../common/lifecycle.js';
-import type { Log } from '../../common/log.js';
-import { inParallel } from '../../common/parallel.js';
+import { sleep } from '../../common/runtime/lifecycle.js';
+import type { Log } from '../../common/runtime/log.js';
+import { inParallel } from '../../common/util/concurrency.js';
 import type { ObjectToken } from '../store/known.js';
 import type { ResolveObjects } from '../store/memory.js';
 import { tokenKey } from '../token-key.js';
 import type { Earlier } from './earlier.js';
 import { askNft } from './move.js';
-import { createAskRest, questionsAtOnce } from './rest.js';
+import { createAskRest, questionsAtOnce } from './source.js';
 
 /** How long a batch of blocks waits for the node to say which tokens objects are, in milliseconds. */
 const patience_ms = 30_000;

@@ -1,9 +1,14 @@
+import { status } from '@grpc/grpc-js';
 import { type Database, tuple } from '../../common/clickhouse/database.js';
-import { inParts } from '../../common/clickhouse/keys.js';
-import type { Job } from '../store/details.js';
+import { inParts } from '../../common/clickhouse/literals.js';
+import { RpcError } from '../../common/runtime/errors.js';
+import { type Job, noDetails } from '../store/details.js';
 import { type TokenPlace, textsOfToken } from '../store/lookups.js';
+import type { NftStore } from '../store/store.js';
 import type { Tables } from '../store/tables.js';
 import { type Ask, tokenName } from '../store/types.js';
+import type { NftIndex } from '../tables.js';
+import { jobNow } from './outcome.js';
 
 /** Asks after a place, in order; all of the last place, so that the next reading begins after it. */
 export function readAsks(
@@ -105,4 +110,27 @@ export async function countJobs(
     { name: 'nft.count_jobs' },
   );
   return row ?? { pending: 0, failed: 0 };
+}
+
+/** Jobs that are taken up again in one go. */
+const jobsAtOnce = 5_000;
+
+/**
+ * Asks again for the details that were given up, of one collection or of all.
+ *
+ * @returns how many.
+ */
+export async function retryFailed(index: NftIndex, store: NftStore, collection: string): Promise<number> {
+  const { database, tables } = index;
+  let retried = 0;
+  for (;;) {
+    const { revision } = store;
+    const jobs = await readFailedJobs(database, tables, collection, jobsAtOnce);
+    if (jobs.length === 0) return retried;
+    const details = { ...noDetails, jobs: jobs.map(jobNow) };
+    if (!(await store.writeDetails(details, revision)))
+      throw new RpcError(status.UNAVAILABLE, 'blocks are being removed: try again');
+    retried += jobs.length;
+    if (jobs.length < jobsAtOnce) return retried;
+  }
 }

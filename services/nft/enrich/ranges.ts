@@ -1,10 +1,10 @@
 import type { Database } from '../../common/clickhouse/database.js';
-import { createLru } from '../../common/lru.js';
-import type { DecodeProblem } from '../../common/problem-log.js';
+import type { DecodeProblem } from '../../common/runtime/log.js';
+import { createLru } from '../../common/util/lru.js';
 import type { Job } from '../store/details.js';
 import type { Tables } from '../store/tables.js';
 import { compareBytes } from '../token-key.js';
-import { jobDone, jobNow } from './policy.js';
+import { jobDone, jobNow } from './outcome.js';
 import { readPendingRanges } from './queue.js';
 import type { Task } from './work.js';
 

@@ -1,10 +1,9 @@
 import { type AccountKey, parseAccount, toBech32 } from '../../common/chain/address.js';
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import { isObject, stringOf } from '../../common/chain/events.js';
-import { inParallel } from '../../common/parallel.js';
+import { inParallel } from '../../common/util/concurrency.js';
 import { type Outcome, read } from './outcome.js';
-import { createAskRest, questionsAtOnce } from './rest.js';
-import type { CollectionAnswer, DetailSource } from './source.js';
+import { type CollectionAnswer, createAskRest, type DetailSource, questionsAtOnce } from './source.js';
 
 /** Asks contracts with smart queries, and the node who created them. */
 export function wasmSource(rest: Endpoints, account_prefix: string): DetailSource {

@@ -1,5 +1,5 @@
 import type { Params } from '../../common/clickhouse/database.js';
-import { inParts } from '../../common/clickhouse/keys.js';
+import { inParts } from '../../common/clickhouse/literals.js';
 import { newestRowsSql } from '../../common/page/view.js';
 import type { Reading } from './reader.js';
 import { shownOfOwnerSql } from './shown.js';

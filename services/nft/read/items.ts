@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Params } from '../../common/clickhouse/database.js';
-import { invalidArgument } from '../../common/errors.js';
 import { keyNumber } from '../../common/page/key.js';
 import type { Position, Range } from '../../common/page/moving.js';
 import { beyondSql, viewPageSql } from '../../common/page/view.js';
+import { invalidArgument } from '../../common/runtime/errors.js';
 import type { ListName } from '../store/tables.js';
 import { afterAllKeys, beforeAllKeys } from '../token-key.js';
 import { countRows } from './counts.js';

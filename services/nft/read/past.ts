@@ -1,4 +1,4 @@
-import { endOf, heightOf } from '../store/place.js';
+import { endOf, heightOf } from '../store/token.js';
 import type { Change } from '../store/types.js';
 import type { Reading } from './reader.js';
 

@@ -1,9 +1,9 @@
 import type { Call } from '../../common/clickhouse/database.js';
-import type { TableReader } from '../../common/one-chain.js';
+import type { TableReader } from '../../common/consumer/look.js';
 import type { PageBound } from '../../common/page/fit.js';
 import type { Position } from '../store/cursor.js';
-import { endOf } from '../store/place.js';
 import type { Tables } from '../store/tables.js';
+import { endOf } from '../store/token.js';
 import type { ShownMemory } from './shown.js';
 
 /** Everything that lists are read with. */

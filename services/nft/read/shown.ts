@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { inParts } from '../../common/clickhouse/keys.js';
-import { createLru } from '../../common/lru.js';
+import { inParts } from '../../common/clickhouse/literals.js';
 import { newestRowsSql } from '../../common/page/view.js';
+import { createLru } from '../../common/util/lru.js';
 import type { ShownCollection } from '../store/types.js';
 import type { Reading } from './reader.js';
 

@@ -1,7 +1,7 @@
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
-import { sleep } from '../../common/lifecycle.js';
 import { readFitting } from '../../common/page/fit.js';
 import { type MovingList, type MovingPage, memoryList, movingPage } from '../../common/page/moving.js';
+import { sleep } from '../../common/runtime/lifecycle.js';
 import { holdingOf, type ListName } from '../store/tables.js';
 import { type ShownCollection, tokenName } from '../store/types.js';
 import { tokenKey } from '../token-key.js';

@@ -1,6 +1,6 @@
 import type { PageRequest, PageResponse } from '../../common/gen/indexer/common/v1/common.js';
 import { densePage } from '../../common/page/dense.js';
-import { heightOf } from '../store/place.js';
+import { heightOf } from '../store/token.js';
 import { tokenKey } from '../token-key.js';
 import type { Reading } from './reader.js';
 import { readShown } from './shown.js';

@@ -1,5 +1,5 @@
 import { tuple } from '../../common/clickhouse/database.js';
-import { inParts } from '../../common/clickhouse/keys.js';
+import { inParts } from '../../common/clickhouse/literals.js';
 import { newestRowsSql } from '../../common/page/view.js';
 import { keysIn, textsOfToken } from '../store/lookups.js';
 import { tokenName } from '../store/types.js';

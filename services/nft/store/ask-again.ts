@@ -1,8 +1,8 @@
-import type { FaultPoint } from '../../common/fault.js';
+import type { FaultPoint } from '../../common/runtime/lifecycle.js';
 import type { FencedDatabase } from '../../common/writer/fence.js';
 import { notTrying, readAsked } from './details.js';
-import { endOf } from './place.js';
 import type { Tables } from './tables.js';
+import { endOf } from './token.js';
 
 export interface AskAgainOptions {
   readonly database: FencedDatabase;

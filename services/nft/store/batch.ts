@@ -3,12 +3,18 @@ import type { NftBlock, NftEvent, TokenRef } from '../decode/types.js';
 import { tokenKey } from '../token-key.js';
 import { type ItemChanges, moveItems } from './items.js';
 import { countKey, type Known } from './known.js';
-import { withBirth } from './origin.js';
-import { placeOf } from './place.js';
 import { isAccount } from './tables.js';
-import { changeOf, step } from './token.js';
-import type { AccountChange, Ask, Birth, Change, CollectionName, Origin, TokenState } from './types.js';
-import { tokenName } from './types.js';
+import { changeOf, placeOf, step, withBirth } from './token.js';
+import {
+  type AccountChange,
+  type Ask,
+  type Birth,
+  type Change,
+  type CollectionName,
+  type Origin,
+  type TokenState,
+  tokenName,
+} from './types.js';
 
 /** A token that a batch touched, as it is after it. */
 export interface TouchedToken {

@@ -1,6 +1,6 @@
 import type { Database } from '../../common/clickhouse/database.js';
-import type { Cursor } from '../../common/consume.js';
-import { type Head as CommonHead, createHead as createCommonHead } from '../../common/head.js';
+import type { Cursor } from '../../common/consumer/consume.js';
+import { type Head as CommonHead, createHead as createCommonHead } from '../../common/writer/head.js';
 import type { HeadCall } from '../../common/writer/head-table.js';
 import type { Tables } from './tables.js';
 

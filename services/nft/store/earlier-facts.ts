@@ -1,12 +1,12 @@
 import type { Database } from '../../common/clickhouse/database.js';
 import { removeFromAll } from '../../common/clickhouse/remove.js';
-import type { FaultPoint } from '../../common/fault.js';
-import type { Log } from '../../common/log.js';
+import type { FaultPoint } from '../../common/runtime/lifecycle.js';
+import type { Log } from '../../common/runtime/log.js';
 import type { FencedDatabase } from '../../common/writer/fence.js';
 import { partsOf } from '../../common/writer/views.js';
-import { withBirth } from './origin.js';
 import { nameRow } from './rows.js';
 import type { FactName, Tables } from './tables.js';
+import { withBirth } from './token.js';
 import type { Birth, CollectionName, Origin } from './types.js';
 
 /*

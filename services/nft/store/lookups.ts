@@ -1,11 +1,10 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { type Database, tuple } from '../../common/clickhouse/database.js';
-import { inParts } from '../../common/clickhouse/keys.js';
+import { inParts } from '../../common/clickhouse/literals.js';
 import { newestRowsSql } from '../../common/page/view.js';
-import type { Creation, ObjectToken } from './known.js';
-import { countKey } from './known.js';
-import { withBirth } from './origin.js';
+import { type Creation, countKey, type ObjectToken } from './known.js';
 import type { Tables } from './tables.js';
+import { withBirth } from './token.js';
 import type { CountPlace } from './touched.js';
 import { type Birth, type CollectionName, type Origin, type TokenState, tokenName } from './types.js';
 

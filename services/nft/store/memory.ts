@@ -1,6 +1,6 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import type { Database } from '../../common/clickhouse/database.js';
-import { createLru } from '../../common/lru.js';
+import { createLru } from '../../common/util/lru.js';
 import type { NftBlock } from '../decode/types.js';
 import { type Known, knowNothing, type ObjectToken } from './known.js';
 import {

@@ -1,4 +1,4 @@
-import { fold } from '../names.js';
+import { fold } from '../token-key.js';
 import type { Batch } from './batch.js';
 import { itemsOf } from './items.js';
 import type { FactName, TableName, ViewName } from './tables.js';

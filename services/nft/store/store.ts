@@ -1,8 +1,8 @@
-import { atMost, chunks } from '../../common/chunk.js';
-import { checkFollows } from '../../common/consume.js';
-import { createSlices } from '../../common/slices.js';
+import { checkFollows } from '../../common/consumer/consume.js';
+import { atMost, chunks } from '../../common/util/chunk.js';
+import { createSlices } from '../../common/util/concurrency.js';
 import { createCompactor } from '../../common/writer/compact.js';
-import { headBefore } from '../../common/writer/head-before.js';
+import { headBefore } from '../../common/writer/repair.js';
 import {
   createTableWriter,
   type StoreEnvironment,
@@ -17,10 +17,9 @@ import { earlierDetails, takeOverEarlierFacts } from './earlier-facts.js';
 import type { Known } from './known.js';
 import { lookUpNames, lookUpOrigins } from './lookups.js';
 import { createMemory, type ResolveObjects } from './memory.js';
-import { placeOf } from './place.js';
 import { collectionRows, factRows, type NamedCollection, type TableRows, tokenRows } from './rows.js';
-import { headOf, type TableName, tablesOf } from './tables.js';
-import { factsAbove, nftViews } from './views.js';
+import { factsAbove, headOf, nftViews, type TableName, tablesOf } from './tables.js';
+import { placeOf } from './token.js';
 
 export interface StoreOptions extends StoreEnvironment<Position> {
   readonly vm: DecodeOptions['vm'];

@@ -1,6 +1,5 @@
 import type { Owner } from '../decode/types.js';
-import { heightOf } from './place.js';
-import type { Change, ChangeKind, TokenState } from './types.js';
+import type { Birth, Change, ChangeKind, Origin, TokenState } from './types.js';
 
 /** What is asked of a token by an event, before it is known what it changes. */
 export interface TokenStep {
@@ -77,3 +76,34 @@ export function changeOf(
     timestamp: what.timestamp,
   };
 }
+
+/** What is known with one row more, which must be the newest. */
+export function withBirth(origin: Origin | undefined, row: Birth): Origin | undefined {
+  if (row.kind === 'renamed')
+    return origin === undefined ? undefined : { ...origin, name: row.name, at: row.at };
+  if (origin?.certain || (origin !== undefined && row.kind === 'seen')) return origin;
+  const { born_at, creator, name, timestamp, at } = row;
+  return {
+    certain: row.kind === 'certain',
+    born_at,
+    creator,
+    name,
+    timestamp,
+    at,
+    told_at: origin?.told_at ?? at,
+  };
+}
+
+/** How many places a block has; one with more events than that does not fit into a block. */
+const placesOfBlock = 2 ** 21;
+
+/** The place of an event in the chain: one number, so that rows compare and are removed by it. */
+export function placeOf(height: number, index: number): number {
+  return height * placesOfBlock + Math.min(index, placesOfBlock - 1);
+}
+
+/** The block of a place. */
+export const heightOf = (at: number): number => Math.floor(at / placesOfBlock);
+
+/** The last place of a block: nothing up to that height lies above it. */
+export const endOf = (height: number): number => placeOf(height, placesOfBlock - 1);

@@ -1,7 +1,7 @@
-import { messageOf } from '../../common/errors.js';
 import type { BlockMaterial, RawBlock } from '../../common/gen/indexer/block/v1/block.js';
-import { parseInnerJson } from '../../common/json-bound.js';
-import type { DecodeProblem } from '../../common/problem-log.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import type { DecodeProblem } from '../../common/runtime/log.js';
+import { parseInnerJson } from '../../common/util/bounded-input.js';
 import { addLog, type Deltas, type Log, transferTopic } from './transfers.js';
 
 /** What a block does to balances. */

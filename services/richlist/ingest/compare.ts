@@ -1,8 +1,8 @@
 import type { Endpoints } from '../../common/chain/endpoints.js';
 import { fetchEvmHeight } from '../../common/chain/evm.js';
-import type { Log } from '../../common/log.js';
-import { createOnce } from '../../common/lru.js';
-import type { Metrics } from '../../common/metrics.js';
+import type { Log } from '../../common/runtime/log.js';
+import type { Metrics } from '../../common/runtime/metrics.js';
+import { createOnce } from '../../common/util/lru.js';
 import { type BalanceAnswer, type BalanceQuestion, createBalances } from '../node/erc20.js';
 import { type Holding, holdingKey } from '../store/balance.js';
 import type { Compared } from '../store/heal.js';

@@ -1,5 +1,5 @@
-import { inParts } from '../../common/clickhouse/keys.js';
-import { groupBy } from '../../common/group.js';
+import { inParts } from '../../common/clickhouse/literals.js';
+import { groupBy } from '../../common/util/chunk.js';
 import { readHashes } from '../../common/writer/head-table.js';
 import type { DecodedBlock } from '../decode/block.js';
 import type { Seed, SeedBalance } from '../node/seed.js';

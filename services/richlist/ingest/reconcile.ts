@@ -1,7 +1,7 @@
 import type { Database } from '../../common/clickhouse/database.js';
-import { messageOf, TryAgainError } from '../../common/errors.js';
-import { sleep } from '../../common/lifecycle.js';
-import type { WriterHealth } from '../../common/writer-health.js';
+import { messageOf, TryAgainError } from '../../common/runtime/errors.js';
+import { sleep } from '../../common/runtime/lifecycle.js';
+import type { WriterHealth } from '../../common/writer/health.js';
 import type { Holding } from '../store/balance.js';
 import { servedHeight } from '../store/cursor.js';
 import type { Tables } from '../store/tables.js';

@@ -1,11 +1,11 @@
-import type { TablesOptions } from '../../common/consumer-service.js';
-import { createOnce } from '../../common/lru.js';
+import type { TablesOptions } from '../../common/consumer/service.js';
+import { createOnce } from '../../common/util/lru.js';
 import type { RichlistConfig } from '../config.js';
 import { createBalances } from '../node/erc20.js';
 import { openSeed, type Seed, type SeedBalance, type SeedProgress } from '../node/seed.js';
 import { EndlessList } from '../node/state.js';
-import type { WriterOptions } from '../open.js';
 import type { Reader } from '../read/reader.js';
+import type { WriterOptions } from '../tables.js';
 import { createEarlierHeals, readEarlierNames, readEarlierSeed } from './earlier.js';
 import { createNaming } from './names.js';
 

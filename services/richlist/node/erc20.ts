@@ -1,11 +1,11 @@
 import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
 import { fetchEvmHeight, hexHeight } from '../../common/chain/evm.js';
-import { messageOf } from '../../common/errors.js';
-import { groupBy } from '../../common/group.js';
-import type { Log } from '../../common/log.js';
-import { createLru } from '../../common/lru.js';
-import { inParallel } from '../../common/parallel.js';
-import { within } from '../../common/signal.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import type { Log } from '../../common/runtime/log.js';
+import { groupBy } from '../../common/util/chunk.js';
+import { inParallel } from '../../common/util/concurrency.js';
+import { createLru } from '../../common/util/lru.js';
+import { within } from '../../common/util/signal.js';
 import type { Holding } from '../store/balance.js';
 
 /** Selector of balanceOf(address). */

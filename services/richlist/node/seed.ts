@@ -1,15 +1,14 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { type Endpoints, NodeError, retryDelay } from '../../common/chain/endpoints.js';
 import { fetchEvmHeight } from '../../common/chain/evm.js';
-import { messageOf, TryAgainError } from '../../common/errors.js';
-import { sleep } from '../../common/lifecycle.js';
-import type { Log } from '../../common/log.js';
-import { createLru } from '../../common/lru.js';
-import type { Metrics } from '../../common/metrics.js';
-import { inParallel } from '../../common/parallel.js';
+import { messageOf, TryAgainError } from '../../common/runtime/errors.js';
+import { sleep } from '../../common/runtime/lifecycle.js';
+import type { Log } from '../../common/runtime/log.js';
+import type { Metrics } from '../../common/runtime/metrics.js';
+import { inParallel } from '../../common/util/concurrency.js';
+import { createLru } from '../../common/util/lru.js';
 import type { Holding } from '../store/balance.js';
-import { contractInDenom, fetchContract } from './denoms.js';
-import { type DenomOwner, fetchDenoms, fetchOwners } from './owners.js';
+import { contractInDenom, type DenomOwner, fetchContract, fetchDenoms, fetchOwners } from './denoms.js';
 import {
   type BankCoin,
   EndlessList,

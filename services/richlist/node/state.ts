@@ -1,7 +1,7 @@
 import { type AccountKey, parseAccount } from '../../common/chain/address.js';
 import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
-import { heightHeader, stateProblem } from '../../common/chain/state-height.js';
-import { TryAgainError } from '../../common/errors.js';
+import { heightHeader, stateProblem } from '../../common/chain/rest.js';
+import { TryAgainError } from '../../common/runtime/errors.js';
 
 /** A coin as the bank module lists it. */
 export interface BankCoin {

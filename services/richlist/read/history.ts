@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import type { Call } from '../../common/clickhouse/database.js';
-import { RpcError } from '../../common/errors.js';
 import type { Change, GetBalanceResponse, Holder } from '../../common/gen/indexer/richlist/v1/richlist.js';
 import { beyondSql } from '../../common/page/view.js';
+import { RpcError } from '../../common/runtime/errors.js';
 import { isRepairing } from '../../common/writer/head-table.js';
 import { type Position, servedHeight } from '../store/cursor.js';
 import type { Reader } from './reader.js';

@@ -1,5 +1,4 @@
 import type { Call } from '../../common/clickhouse/database.js';
-import { invalidArgument } from '../../common/errors.js';
 import type { PageRequest } from '../../common/gen/indexer/common/v1/common.js';
 import type { Holder } from '../../common/gen/indexer/richlist/v1/richlist.js';
 import {
@@ -10,7 +9,8 @@ import {
   type Range,
 } from '../../common/page/moving.js';
 import { beyondSql, viewPageSql } from '../../common/page/view.js';
-import { largestAmount } from '../amount.js';
+import { invalidArgument } from '../../common/runtime/errors.js';
+import { largestAmount } from '../store/balance.js';
 import { servedHeight } from '../store/cursor.js';
 import type { Reader } from './reader.js';
 

@@ -1,5 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
-import { type Head as CommonHead, createHead as createCommonHead } from '../../common/head.js';
+import { type Head as CommonHead, createHead as createCommonHead } from '../../common/writer/head.js';
 import type { HeadCall } from '../../common/writer/head-table.js';
 import type { Tables } from './tables.js';
 

@@ -1,7 +1,6 @@
-import { clampAmount } from '../amount.js';
 import type { DecodedBlock } from '../decode/block.js';
 import type { BalanceAnswer, BalanceQuestion } from '../node/erc20.js';
-import { type Balance, type Holding, type HoldingKey, holdingKey } from './balance.js';
+import { type Balance, clampAmount, type Holding, type HoldingKey, holdingKey } from './balance.js';
 import { addChange, type Batch } from './rows.js';
 
 /** What folding blocks into balances starts from. */

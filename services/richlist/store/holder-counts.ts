@@ -1,7 +1,7 @@
 import type { Database } from '../../common/clickhouse/database.js';
-import { inParts } from '../../common/clickhouse/keys.js';
-import { createLru } from '../../common/lru.js';
+import { inParts } from '../../common/clickhouse/literals.js';
 import { newestRowsSql } from '../../common/page/view.js';
+import { createLru } from '../../common/util/lru.js';
 import type { Batch } from './rows.js';
 import type { Tables } from './tables.js';
 

@@ -1,6 +1,6 @@
 import { type Database, tuple } from '../../common/clickhouse/database.js';
-import { createLru } from '../../common/lru.js';
 import { newestRowsSql } from '../../common/page/view.js';
+import { createLru } from '../../common/util/lru.js';
 import { type Balance, type HoldingKey, holdingKey, holdingOf } from './balance.js';
 import type { Tables } from './tables.js';
 

@@ -1,5 +1,4 @@
-import { placeOf } from '../amount.js';
-import { type Balance, type Holding, type HoldingKey, holdingKey, type Source } from './balance.js';
+import { type Balance, type Holding, type HoldingKey, holdingKey, placeOf, type Source } from './balance.js';
 
 /** A holding that a batch changes: what it had before, and what it has at the end. */
 export interface HoldingEnd extends Holding {

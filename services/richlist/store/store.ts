@@ -1,27 +1,25 @@
-import { atMost, chunks } from '../../common/chunk.js';
-import { checkFollows } from '../../common/consume.js';
-import { withLittleGarbage } from '../../common/heap.js';
-import { createSlices } from '../../common/slices.js';
+import { checkFollows } from '../../common/consumer/consume.js';
+import { withLittleGarbage } from '../../common/runtime/heap.js';
+import { atMost, chunks } from '../../common/util/chunk.js';
+import { createSlices } from '../../common/util/concurrency.js';
 import { type CompactorOptions, createCompactor } from '../../common/writer/compact.js';
 import {
   createTableWriter,
   type StoreEnvironment,
   type TableStore,
 } from '../../common/writer/table-writer.js';
-import { clampAmount } from '../amount.js';
 import type { DecodedBlock } from '../decode/block.js';
 import type { BalanceAnswer, BalanceQuestion } from '../node/erc20.js';
 import type { Seed } from '../node/seed.js';
-import { type Holding, type HoldingKey, holdingKey, holdingOf } from './balance.js';
+import { clampAmount, type Holding, type HoldingKey, holdingKey, holdingOf } from './balance.js';
 import { nothing, type Position } from './cursor.js';
 import { changesOfBlocks, type FoldStart, firstQuestions } from './fold.js';
 import { type Compared, healsOf } from './heal.js';
 import { createHolderCounts } from './holder-counts.js';
 import { createKnown } from './known.js';
 import { addChange, type Batch, balanceRows, changeRows, countRows, holderRows, startBatch } from './rows.js';
-import { headOf, type TableName, tablesOf, type ViewName } from './tables.js';
+import { factsAbove, headOf, richlistViews, type TableName, tablesOf, type ViewName } from './tables.js';
 import { createTokenList } from './token-list.js';
-import { factsAbove, richlistViews } from './views.js';
 
 export interface StoreOptions extends StoreEnvironment<Position> {
   /** The state to begin with, for empty tables and the first block's height. */

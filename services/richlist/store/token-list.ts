@@ -1,5 +1,5 @@
 import type { Database } from '../../common/clickhouse/database.js';
-import { createLru } from '../../common/lru.js';
+import { createLru } from '../../common/util/lru.js';
 import type { Tables } from './tables.js';
 
 /** A token that a batch touches. */

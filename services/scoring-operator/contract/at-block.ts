@@ -1,5 +1,5 @@
 import { NodeError } from '../../common/chain/endpoints.js';
-import { sleep } from '../../common/lifecycle.js';
+import { sleep } from '../../common/runtime/lifecycle.js';
 import { type EvmRpc, fromHeight, type RpcAnswer, RpcAnswerError, toQuantity } from './rpc.js';
 
 /*

@@ -1,6 +1,6 @@
 import { ZeroAddress } from 'ethers';
 import type { Score } from '../policy/result.js';
-import { scoreInterface } from './abi.js';
+import { scoreInterface } from './artifact.js';
 import { type BlockPin, callAt, fetchHead } from './at-block.js';
 import type { ContractStage, ContractState, ScoreContract } from './contract.js';
 import { ContractError, describeRevert, type Revert } from './errors.js';

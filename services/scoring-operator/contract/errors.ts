@@ -1,4 +1,4 @@
-import { scoreInterface } from './abi.js';
+import { scoreInterface } from './artifact.js';
 
 /**
  * What kind of failure it is, and so what can be done about it:

@@ -1,5 +1,5 @@
 import { NodeError } from '../../common/chain/endpoints.js';
-import { sleep } from '../../common/lifecycle.js';
+import { sleep } from '../../common/runtime/lifecycle.js';
 import { type BlockPin, callAt, fetchHead, pinBlock } from './at-block.js';
 import { type EvmRpc, fromQuantity, toQuantity } from './rpc.js';
 

@@ -4,13 +4,13 @@ import {
   type EndpointOptions,
   type Endpoints,
 } from '../../common/chain/endpoints.js';
-import type { ValuesOf } from '../../common/config.js';
-import { UserError } from '../../common/errors.js';
-import type { nodeSettings } from '../../common/settings.js';
+import type { ValuesOf } from '../../common/runtime/config.js';
+import { UserError } from '../../common/runtime/errors.js';
+import type { nodeSettings } from '../../common/runtime/settings.js';
 import type { ScoreSender } from '../machine/ports.js';
 import { createScoreContract } from './client.js';
 import type { ScoreContract } from './contract.js';
-import { fetchRollupGasLimit } from './gas.js';
+import { fetchRollupGasLimit } from './fees.js';
 import { createEvmRpc, type EvmRpc, fetchChainId } from './rpc.js';
 import { createScoreSender } from './score-sender.js';
 import type { sendSettings, signerSettings } from './settings.js';

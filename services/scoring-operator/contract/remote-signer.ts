@@ -1,8 +1,7 @@
 import { getAddress } from 'ethers';
 import { rpcBody } from '../../common/chain/evm.js';
-import { readBody } from '../../common/http-body.js';
-import { checkJson } from '../../common/json-bound.js';
-import { within } from '../../common/signal.js';
+import { checkJson, readBody } from '../../common/util/bounded-input.js';
+import { within } from '../../common/util/signal.js';
 import { ContractError, readable } from './errors.js';
 import { toQuantity } from './rpc.js';
 import type { SignedBytes, Signer } from './signer.js';

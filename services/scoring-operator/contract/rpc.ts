@@ -1,3 +1,4 @@
+import { keccak256, toUtf8Bytes } from 'ethers';
 import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
 import { rpcBody } from '../../common/chain/evm.js';
 import { type ContractError, explainFailure, type RpcFailure } from './errors.js';
@@ -103,4 +104,12 @@ export function fromHeight(value: unknown, what: string): number {
 /** EVM chain id of the rollup. @throws NodeError, RpcAnswerError */
 export async function fetchChainId(rpc: EvmRpc): Promise<bigint> {
   return fromQuantity(await rpc.call('eth_chainId', []), 'eth_chainId');
+}
+
+/** Above this, wallets take no chain id. */
+const chainIds = 4_503_599_627_370_476n;
+
+/** The EVM chain id that a rollup of this family makes of its chain id: the first 8 bytes of its hash, cut for wallets. */
+export function derivedChainId(chain_id: string): bigint {
+  return BigInt(keccak256(toUtf8Bytes(chain_id)).slice(0, 18)) % chainIds;
 }

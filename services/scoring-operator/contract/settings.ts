@@ -1,5 +1,5 @@
-import { asInteger, asText, asUrl, type Settings } from '../../common/config.js';
-import { hide, type Secret } from './secret.js';
+import { asInteger, asText, asUrl, type Settings } from '../../common/runtime/config.js';
+import { hide, type Secret } from './signer.js';
 
 const asSecret = (text: string): Secret | undefined => (text === '' ? undefined : hide(text));
 

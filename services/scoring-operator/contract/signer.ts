@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { computeAddress, getAddress, HDNodeWallet, SigningKey } from 'ethers';
-import type { ValuesOf } from '../../common/config.js';
-import { UserError } from '../../common/errors.js';
+import type { ValuesOf } from '../../common/runtime/config.js';
+import { UserError } from '../../common/runtime/errors.js';
 import { createRemoteSigner } from './remote-signer.js';
-import type { Secret } from './secret.js';
 import type { signerSettings } from './settings.js';
 import { type Offer, serializeSigned, type TxFields, unsignedHash } from './tx.js';
 
@@ -142,3 +142,21 @@ function readSecret(name: string, path: string): string {
 
 /** An address in its checksum spelling. */
 export const withChecksum = (address: string): string => getAddress(address.toLowerCase());
+
+/** A text that is told only on purpose: printing, logging or serialising it shows that there is one, not which. */
+export interface Secret {
+  /** The text itself. What takes it must not keep it where it can be printed. */
+  reveal(): string;
+}
+
+const shown = '[secret]';
+
+/** Hides a text. It lives in a closure, so that no dump of the object has it. */
+export function hide(text: string): Secret {
+  return Object.freeze({
+    reveal: () => text,
+    toString: () => shown,
+    toJSON: () => shown,
+    [inspect.custom]: () => shown,
+  });
+}

@@ -1,11 +1,20 @@
-import { messageOf } from '../../common/errors.js';
-import { sleep } from '../../common/lifecycle.js';
-import type { Log } from '../../common/log.js';
-import { createMutex } from '../../common/mutex.js';
-import { broadcast } from './broadcast.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import { sleep } from '../../common/runtime/lifecycle.js';
+import type { Log } from '../../common/runtime/log.js';
+import { createMutex } from '../../common/util/concurrency.js';
 import { ContractError } from './errors.js';
-import { atLeast, fetchPrices, offerPrice, raisePrice, requiredPrice } from './fees.js';
 import {
+  atLeast,
+  fetchPrices,
+  type GasLimits,
+  gasFor,
+  leastLimit,
+  offerPrice,
+  raisePrice,
+  requiredPrice,
+} from './fees.js';
+import {
+  broadcast,
   type Flight,
   hashesOf,
   type Outcome,
@@ -14,7 +23,6 @@ import {
   type Watch,
   waitFor,
 } from './flight.js';
-import { type GasLimits, gasFor, leastLimit } from './gas.js';
 import { fetchNonces, nextNonce, pinNonce } from './nonce.js';
 import { explainReceipt, type RawReceipt } from './receipts.js';
 import { LostReply } from './remote-signer.js';

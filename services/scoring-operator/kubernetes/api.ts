@@ -6,7 +6,7 @@ import {
   PatchStrategy,
   setHeaderOptions,
 } from '@kubernetes/client-node';
-import { messageOf, UserError } from '../../common/errors.js';
+import { messageOf, UserError } from '../../common/runtime/errors.js';
 
 /** A kind of object as paths of the API name it. */
 export interface Resource {

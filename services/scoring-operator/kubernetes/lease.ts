@@ -1,5 +1,5 @@
-import { sleep } from '../../common/lifecycle.js';
-import type { Log } from '../../common/log.js';
+import { sleep } from '../../common/runtime/lifecycle.js';
+import type { Log } from '../../common/runtime/log.js';
 import { isConflict, type KubeApi, leases } from './api.js';
 
 /*

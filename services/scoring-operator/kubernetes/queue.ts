@@ -1,5 +1,5 @@
-import { messageOf } from '../../common/errors.js';
-import type { Log } from '../../common/log.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import type { Log } from '../../common/runtime/log.js';
 
 export interface QueueOptions {
   /** Does the work of a key; rejects to have it done again. @returns milliseconds until it is to be looked at again. */

@@ -5,8 +5,8 @@ import {
   makeInformer,
   type ObjectCache,
 } from '@kubernetes/client-node';
-import { messageOf } from '../../common/errors.js';
-import type { Log } from '../../common/log.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import type { Log } from '../../common/runtime/log.js';
 import type { KubeApi, ListOf, Resource } from './api.js';
 
 /** The parts of every object. */
@@ -195,4 +195,26 @@ function isGone<T extends Listed>(
 function isOlder(informer: ObjectCache<KubernetesObject>, { metadata }: Listed): boolean {
   const known = informer.get(metadata.name, metadata.namespace)?.metadata?.resourceVersion;
   return known === undefined || BigInt(known) < BigInt(metadata.resourceVersion);
+}
+
+/** Watches objects in several namespaces, each by itself; an empty name stands for all of them. */
+export function watchNamespaces<T extends Listed>(
+  namespaces: readonly string[],
+  options: Omit<WatchOptions<T>, 'namespace'>,
+): Watched<T> {
+  const all = namespaces.map((namespace) => watchObjects<T>({ ...options, namespace }));
+  return {
+    items: () => all.flatMap((one) => one.items()),
+    get(namespace, name) {
+      for (const one of all) {
+        const found = one.get(namespace, name);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+    synced: Promise.all(all.map((one) => one.synced)).then(() => {}),
+    async stop() {
+      await Promise.all(all.map((one) => one.stop()));
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { messageOf } from '../../common/errors.js';
+import { messageOf } from '../../common/runtime/errors.js';
 import type { L1Node, NodeLook } from './node.js';
 
 /** Nodes of the L1 contradict each other, or the clock of this machine. */

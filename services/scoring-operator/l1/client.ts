@@ -1,5 +1,5 @@
-import { messageOf } from '../../common/errors.js';
-import { sleep } from '../../common/lifecycle.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import { sleep } from '../../common/runtime/lifecycle.js';
 import type { StageTimes } from '../machine/times.js';
 import type { L1Stage, Unread } from '../machine/types.js';
 import { agreedLook, askAll, groupsOf, L1Doubt } from './agreement.js';

@@ -1,4 +1,4 @@
-import { asText, asUrls, type Settings } from '../../common/config.js';
+import { asText, asUrls, type Settings } from '../../common/runtime/config.js';
 import type { L1Module } from './stage.js';
 
 function asModuleAddress(text: string): string {

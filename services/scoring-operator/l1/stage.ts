@@ -1,6 +1,6 @@
 import { type Endpoints, NodeError, parseNodeJson } from '../../common/chain/endpoints.js';
-import { parseInnerJson } from '../../common/json-bound.js';
-import { toNanoseconds } from '../../common/time.js';
+import { parseInnerJson } from '../../common/util/bounded-input.js';
+import { toNanoseconds } from '../../common/util/time.js';
 
 /** Where the rewards program lives on the L1. */
 export interface L1Module {

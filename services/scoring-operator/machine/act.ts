@@ -1,21 +1,19 @@
-import { messageOf } from '../../common/errors.js';
-import type { Log } from '../../common/log.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import type { Log } from '../../common/runtime/log.js';
 import type { BlockPin } from '../contract/at-block.js';
 import { ContractError } from '../contract/errors.js';
 import type { Clock, L1Client } from '../l1/client.js';
 import type { Score, ScoreList, ScoreWindow } from '../policy/result.js';
 import type { Run, SeenStage } from '../store/rows.js';
 import type { ScoringStore } from '../store/store.js';
+import { newestState } from './contract-stages.js';
 import { isClosable, utc } from './decide.js';
-import { differences, isSame } from './differences.js';
 import { noteFinalized } from './finalized.js';
-import { futileUntil, longestWait_ms } from './futile.js';
 import { believedL1 } from './l1-belief.js';
-import { newestState } from './pin.js';
 import type { ContractReads, Index, ScorePolicy, ScoreSender, TxPurpose } from './ports.js';
-import { keepingTxs, settleTxs } from './txs.js';
+import { futileUntil, keepingTxs, longestWait_ms, settleTxs } from './txs.js';
 import type { StageBlocks } from './types.js';
-import { compare, toChecks } from './verify.js';
+import { compare, differences, isSame, toChecks } from './verify.js';
 
 /** What work is done with. */
 export interface Hands {

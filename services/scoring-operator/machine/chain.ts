@@ -1,4 +1,4 @@
-import { derivedChainId } from '../contract/chain-id.js';
+import { derivedChainId } from '../contract/rpc.js';
 
 /** An EVM chain id and, in words, where it is from. */
 export interface EvmChainId {

@@ -1,8 +1,7 @@
 import type { ContractStage } from '../contract/contract.js';
 import { chainMistake, chainUnknown } from './chain.js';
-import { isSame } from './differences.js';
-import type { Rules } from './rules.js';
-import type { Decision, KnownRun, L1Stage, Observation, StageBlocks } from './types.js';
+import type { Decision, KnownRun, L1Stage, Observation, Rules, StageBlocks } from './types.js';
+import { isSame } from './verify.js';
 
 /*
  * What holds for every decision, whatever was observed:

@@ -1,8 +1,8 @@
-import { messageOf } from '../../common/errors.js';
+import { messageOf } from '../../common/runtime/errors.js';
 import type { Run } from '../store/rows.js';
 import type { Hands } from './act.js';
+import { newestState } from './contract-stages.js';
 import { openStage } from './decide.js';
-import { newestState } from './pin.js';
 import { settleTxs } from './txs.js';
 import type { Observation } from './types.js';
 import { compare, toChecks } from './verify.js';

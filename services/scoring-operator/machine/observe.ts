@@ -1,6 +1,6 @@
 import { parseAccount } from '../../common/chain/address.js';
 import { NodeError } from '../../common/chain/endpoints.js';
-import { messageOf } from '../../common/errors.js';
+import { messageOf } from '../../common/runtime/errors.js';
 import type { ContractStage } from '../contract/contract.js';
 import type { Clock, L1Client } from '../l1/client.js';
 import type { SeenStage } from '../store/rows.js';

@@ -1,7 +1,7 @@
 import type { BlockPin } from '../contract/at-block.js';
 import type { ScoreContract } from '../contract/contract.js';
-import type { RunSummary } from '../policy/describe.js';
-import type { Facts } from '../policy/facts.js';
+import type { RunSummary } from '../policy/explain.js';
+import type { Facts } from '../policy/policy.js';
 import type { Score, ScoreList, ScoreWindow } from '../policy/result.js';
 import type { WindowState } from '../policy/window.js';
 

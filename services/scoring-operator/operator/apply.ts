@@ -1,17 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiError, cronJobs } from '../kubernetes/api.js';
 import { desiredCronJob } from './children.js';
-import type { Controller } from './controller.js';
+import { type Controller, programs } from './controller.js';
 import type { Gate } from './gates.js';
-import { asRefusal } from './refusal.js';
+import { asRefusal } from './reasons.js';
 import {
   type CronJob,
   cronJobName,
   group,
   isControlledBy,
   keyOf,
+  kind,
+  labels,
   manager,
   type Phase,
+  phases,
   type ScoringProgram,
 } from './resource.js';
 
@@ -100,4 +103,36 @@ const hashAnnotation = `${group}/template-hash`;
 export async function suspend({ api }: Controller, { metadata, spec }: CronJob): Promise<void> {
   if (spec?.suspend === true) return;
   await api.merge(cronJobs, metadata.namespace, metadata.name, { spec: { suspend: true } });
+}
+
+/** Removes CronJobs of a program that it shall not have. */
+export async function removeOthers(controller: Controller, program: ScoringProgram): Promise<void> {
+  const wanted = phases.map((phase) => cronJobName(program.metadata.name, phase));
+  for (const cronJob of controller.cronJobs.items()) {
+    if (!isControlledBy(cronJob, program.metadata.uid) || wanted.includes(cronJob.metadata.name)) continue;
+    await removeOrphan(controller, cronJob);
+    const note = `CronJob ${cronJob.metadata.name} is none of this program's`;
+    await controller.record(program, { type: 'Normal', reason: 'OrphanRemoved', action: 'Removed', note });
+  }
+}
+
+/** CronJobs of programs that are gone: the garbage collector leaves those whose owner was removed as an orphan. */
+export async function removeOrphans(controller: Controller, all: readonly ScoringProgram[]): Promise<void> {
+  const uids = new Set(all.map(({ metadata }) => metadata.uid));
+  for (const cronJob of controller.cronJobs.items()) {
+    const { ownerReferences = [], labels: own = {} } = cronJob.metadata;
+    const owner = ownerReferences.find((reference) => reference.controller);
+    const isOurs = own[labels.managedBy] === manager && own[labels.program] !== undefined;
+    const isOrphan = owner === undefined || (owner.kind === kind && !uids.has(owner.uid));
+    if (!isOurs || !isOrphan) continue;
+    // What is known here may be a moment old: the API server has the last word.
+    const { namespace } = cronJob.metadata;
+    const found = owner && (await controller.api.get<ScoringProgram>(programs, namespace, owner.name));
+    if (found === undefined || found.metadata.uid !== owner?.uid) await removeOrphan(controller, cronJob);
+  }
+}
+
+async function removeOrphan({ api, log }: Controller, { metadata }: CronJob): Promise<void> {
+  log.warn({ cronJob: keyOf(metadata) }, 'a CronJob without a program is removed');
+  await api.remove(cronJobs, metadata.namespace, metadata.name, metadata.uid);
 }

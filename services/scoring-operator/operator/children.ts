@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JobDefaults } from './job-defaults.js';
+import type { JobDefaults } from './job-settings.js';
 import { podSpec } from './pod.js';
 import {
   cronJobName,

@@ -2,11 +2,10 @@ import { chainDoubt } from '../machine/chain.js';
 import { isOver, openStage } from '../machine/decide.js';
 import { describe } from '../machine/run.js';
 import { type Gate, type GateInput, isStale } from './gates.js';
-import type { JobSummary } from './jobs.js';
+import type { JobSummary, Waiting } from './jobs.js';
 import { gasTooDear, type Look } from './look.js';
 import { asReason, type Reason } from './reasons.js';
 import type { Condition, Phase } from './resource.js';
-import type { Waiting } from './waiting.js';
 
 /** What conditions are made from. */
 export interface ConditionInput extends GateInput {

@@ -1,7 +1,7 @@
-import { asBoolean, asInteger, asText, type Settings, type ValuesOf } from '../../common/config.js';
-import { logSettings } from '../../common/settings.js';
-import { jobPodSettings } from './job-pods.js';
-import { asName, asNames, asOptionalName } from './names.js';
+import { asBoolean, asInteger, asText, type Settings, type ValuesOf } from '../../common/runtime/config.js';
+import { logSettings } from '../../common/runtime/settings.js';
+import { jobPodSettings } from './job-settings.js';
+import { asName, asNames, asOptionalName } from './setting-types.js';
 
 /** Names of namespaces, or `all`. */
 const asNamespaces = (text: string): 'all' | readonly string[] =>

@@ -1,8 +1,8 @@
-import type { Log } from '../../common/log.js';
+import type { Log } from '../../common/runtime/log.js';
 import type { KubeApi } from '../kubernetes/api.js';
 import type { Watched } from '../kubernetes/watch.js';
 import type { Notice } from './events.js';
-import type { JobDefaults } from './job-defaults.js';
+import type { JobDefaults } from './job-settings.js';
 import type { OperatorMetrics } from './metrics.js';
 import type { Observer } from './observer.js';
 import { type CronJob, group, type Job, plural, type ScoringProgram, version } from './resource.js';

@@ -3,7 +3,6 @@ import { type Controller, programs } from './controller.js';
 import { gates } from './gates.js';
 import { deadlineOf, type JobSummary } from './jobs.js';
 import { grace_s } from './pod.js';
-import { report } from './report.js';
 import {
   cronJobName,
   drainFinalizer,
@@ -13,6 +12,7 @@ import {
   phases,
   type ScoringProgram,
 } from './resource.js';
+import { report } from './status.js';
 
 /** While a deleted program waits for its Jobs it is looked at so often, in milliseconds. */
 const drainPoll_ms = 5_000;

@@ -1,10 +1,8 @@
 import { posix } from 'node:path';
-import type { RightValues, Settings } from '../../common/config.js';
-import { list } from '../../common/json-schema.js';
-import { asJson, asListByKey } from './json-setting.js';
-import type { Json } from './label-settings.js';
-import { caVariable, ownVariables, ownVolumes, paths } from './pod-names.js';
+import type { RightValues, Settings } from '../../common/runtime/config.js';
+import { caVariable, ownVariables, ownVolumes, paths } from './environment.js';
 import { podSchemas } from './pod-schemas.js';
+import { asJson, asListByKey, type Json, list } from './setting-types.js';
 
 type Named = Readonly<{ name: string }> & Json;
 type Mount = Readonly<{ name: string; mountPath: string }> & Json;

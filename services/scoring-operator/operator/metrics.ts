@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
-import type { Metrics } from '../../common/metrics.js';
+import type { Metrics } from '../../common/runtime/metrics.js';
 import type { WatchCounters } from '../kubernetes/watch.js';
 import { openStage } from '../machine/decide.js';
 import type { Look } from './look.js';

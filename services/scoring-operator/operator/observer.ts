@@ -1,6 +1,6 @@
-import { messageOf } from '../../common/errors.js';
-import { sleep } from '../../common/lifecycle.js';
-import { within } from '../../common/signal.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import { sleep } from '../../common/runtime/lifecycle.js';
+import { within } from '../../common/util/signal.js';
 import {
   checkedProgram,
   checkTables,

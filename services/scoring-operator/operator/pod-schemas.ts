@@ -1,14 +1,4 @@
-import {
-  boolean,
-  integer,
-  list,
-  oneOf,
-  open,
-  orNull,
-  type Schema,
-  strict,
-  text,
-} from '../../common/json-schema.js';
+import { boolean, integer, list, oneOf, open, orNull, type Schema, strict, text } from './setting-types.js';
 
 const quantity: Schema = {
   anyOf: [

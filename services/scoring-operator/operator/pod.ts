@@ -1,6 +1,5 @@
-import { environment } from './environment.js';
-import type { JobDefaults } from './job-defaults.js';
-import { type OwnVolume, paths } from './pod-names.js';
+import { environment, type OwnVolume, paths } from './environment.js';
+import type { JobDefaults } from './job-settings.js';
 import type { Phase, ScoringProgram, Spec } from './resource.js';
 
 /** Longer than a tx is waited for: one that is under way is settled, or written down as sent. */

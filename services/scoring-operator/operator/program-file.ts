@@ -1,5 +1,5 @@
-import { toSeconds } from './duration.js';
 import type { ScoringProgram, Spec } from './resource.js';
+import { toSeconds } from './setting-types.js';
 
 /** Where the chains and the index are, as a program's file has it. */
 export interface Endpoints {

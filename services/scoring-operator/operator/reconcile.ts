@@ -1,14 +1,19 @@
-import { messageOf } from '../../common/errors.js';
+import { messageOf } from '../../common/runtime/errors.js';
 import { type ApiError, events } from '../kubernetes/api.js';
-import { applyChild } from './apply.js';
+import { applyChild, removeOthers } from './apply.js';
 import type { Controller } from './controller.js';
 import { drain, setFinalizers } from './drain.js';
 import { checkedProgram, ProblemError, resolveProgram } from './eyes.js';
 import { gates } from './gates.js';
-import { type JobSummary, summarise } from './jobs.js';
+import {
+  type ChildEvent,
+  type JobSummary,
+  summarise,
+  type Waiting,
+  waitingJobs,
+  whyWaiting,
+} from './jobs.js';
 import type { Seen } from './look.js';
-import { removeOthers } from './orphans.js';
-import { refresh_ms, report } from './report.js';
 import {
   type CronJob,
   cronJobName,
@@ -18,7 +23,7 @@ import {
   phases,
   type ScoringProgram,
 } from './resource.js';
-import { type ChildEvent, type Waiting, waitingJobs, whyWaiting } from './waiting.js';
+import { refresh_ms, report } from './status.js';
 
 /** While a Job has not started its program is looked at so often, in milliseconds. */
 const starting_ms = 5_000;

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Database } from '../../common/clickhouse/database.js';
-import { messageOf, UserError } from '../../common/errors.js';
-import { type Stoppable, sleep } from '../../common/lifecycle.js';
-import type { Log } from '../../common/log.js';
-import type { Metrics } from '../../common/metrics.js';
-import type { Readiness } from '../../common/ops.js';
 import type { ClientSecurity } from '../../common/rpc/transport.js';
+import { messageOf, UserError } from '../../common/runtime/errors.js';
+import { type Stoppable, sleep } from '../../common/runtime/lifecycle.js';
+import type { Log } from '../../common/runtime/log.js';
+import type { Metrics } from '../../common/runtime/metrics.js';
+import type { Readiness } from '../../common/runtime/ops.js';
 import type { ScoringConfig } from '../config.js';
 import { loadKubeConfig } from '../kubernetes/api.js';
 import { loadSigning, signingSettings } from '../program/config.js';
 import { makeTables } from '../tables.js';
+import { paths } from './environment.js';
 import { type Operator, startOperator } from './operator.js';
-import { paths } from './pod-names.js';
 
 export interface RunOptions {
   readonly config: ScoringConfig;

@@ -1,8 +1,22 @@
 import type { Run, StageTx } from '../store/rows.js';
 import { type ConditionInput, findings, toConditions } from './conditions.js';
+import { type Controller, programs } from './controller.js';
+import { notices } from './events.js';
 import { runStatus } from './jobs.js';
 import type { Look } from './look.js';
-import { type CronJob, cronJobName, type Phase, type StageStatus, type Status } from './resource.js';
+import {
+  type CronJob,
+  cronJobName,
+  group,
+  kind,
+  manager,
+  type Phase,
+  phases,
+  type ScoringProgram,
+  type StageStatus,
+  type Status,
+  version,
+} from './resource.js';
 
 /** What a status is made from. */
 export interface StatusInput extends ConditionInput {
@@ -117,3 +131,54 @@ const defined = (status: { readonly [K in keyof Status]: Status[K] | undefined }
 
 /** Unix seconds as Kubernetes writes times. */
 const rfc3339 = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
+
+/** A status that differs only in what every look changes is written after so long, in milliseconds. */
+export const refresh_ms = 60_000;
+
+/** What is told of a program. */
+export type Report = Omit<Parameters<typeof desiredStatus>[0], 'name' | 'before' | 'generation'>;
+
+/** Writes the status when it says something else than the one that is there, and tells what has changed. */
+export async function report(controller: Controller, program: ScoringProgram, input: Report): Promise<void> {
+  const { api, metrics } = controller;
+  const { metadata } = program;
+  const before = program.status ?? {};
+  const status: Status = desiredStatus({
+    ...input,
+    name: metadata.name,
+    generation: metadata.generation ?? 0,
+    before,
+  });
+  metrics.show(program, status, input.look);
+  countFailures(controller, program, input.jobs);
+  const seen_at = Date.parse(before.stage?.observedAt ?? '') || 0;
+  const isOld = status.stage !== undefined && input.now - seen_at > refresh_ms;
+  if (!differs(before, status) && !isOld) return;
+  await api.applyStatus(
+    programs,
+    metadata.namespace,
+    metadata.name,
+    {
+      apiVersion: `${group}/${version}`,
+      kind,
+      // Not a program of the same name that was made meanwhile.
+      metadata: { name: metadata.name, namespace: metadata.namespace, uid: metadata.uid },
+      status,
+    },
+    manager,
+  );
+  for (const notice of notices(before, status)) await controller.record(program, notice);
+}
+
+function countFailures(controller: Controller, program: ScoringProgram, jobs: Report['jobs']): void {
+  for (const phase of phases)
+    for (const { metadata, status } of jobs[phase].failed) {
+      const ended = (status?.conditions ?? []).map(({ lastTransitionTime = '' }) =>
+        Date.parse(lastTransitionTime),
+      );
+      // Times of the API have whole seconds.
+      if (controller.counted.has(metadata.uid) || Math.max(...ended) < controller.since - 1_000) continue;
+      controller.counted.add(metadata.uid);
+      controller.metrics.jobFailed(program, phase);
+    }
+}

@@ -1,11 +1,7 @@
 import { type AccountKey, toHex } from '../../common/chain/address.js';
-import { ScoringError } from './errors.js';
-import type { Facts } from './facts.js';
-import { hashOfScores } from './list.js';
-import { pointsOf } from './points.js';
-import { largestTotal, type Policy } from './policy.js';
-import { showWhole } from './rational.js';
-import type { ScoreList } from './result.js';
+import { pointsOf, showWhole } from './points.js';
+import { type Facts, largestTotal, type Policy, ScoringError } from './policy.js';
+import { hashOfScores, type ScoreList } from './result.js';
 
 /** Contracts skip it, and then their total is another one. */
 export const zeroAccount: AccountKey = '0'.repeat(40);

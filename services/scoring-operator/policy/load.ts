@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { messageOf } from '../../common/errors.js';
-import { PolicyError } from './errors.js';
+import { messageOf } from '../../common/runtime/errors.js';
 import { parsePolicy } from './parse.js';
-import type { Policy } from './policy.js';
+import { type Policy, PolicyError } from './policy.js';
 
 /** A policy with its text. */
 export interface LoadedPolicy {

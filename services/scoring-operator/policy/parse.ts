@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { id } from 'ethers';
 import type { AccountKey } from '../../common/chain/address.js';
-import { messageOf } from '../../common/errors.js';
-import { readWrittenAccount } from './account.js';
-import { PolicyError } from './errors.js';
-import { largestTotal, type Policy, type Rule, type RuleBase } from './policy.js';
-import { parseDecimal, type Rational } from './rational.js';
-import { schemaMistakes, shown } from './schema.js';
-import { readPolicyText } from './text.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import { readWrittenAccount } from './csv.js';
+import { parseDecimal, type Rational } from './points.js';
+import { largestTotal, type Policy, PolicyError, type Rule, type RuleBase } from './policy.js';
+import { readPolicyText, schemaMistakes, shown } from './schema.js';
 
 /** What reading a policy depends on beside its text. */
 export interface ParseOptions {

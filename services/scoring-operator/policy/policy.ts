@@ -1,5 +1,8 @@
 import type { AccountKey } from '../../common/chain/address.js';
-import type { Rational } from './rational.js';
+import { UserError } from '../../common/runtime/errors.js';
+import { messagesWithoutKeys } from './mask.js';
+import type { Rational } from './points.js';
+import type { ScoreWindow } from './result.js';
 
 /*
  * A policy as it is computed with: every default filled in, every account a key. What the
@@ -87,3 +90,59 @@ export interface Policy {
 
 /** The largest sum of scores that a contract can hold. */
 export const largestTotal = 2n ** 64n - 1n;
+
+/** A policy that cannot be used: every mistake that was found in it, together. What may be a key is not shown. */
+export class PolicyError extends UserError {
+  override name = 'PolicyError';
+
+  readonly mistakes: readonly string[];
+
+  constructor(
+    readonly policy: string,
+    found: readonly string[],
+  ) {
+    const mistakes = messagesWithoutKeys(found);
+    super(
+      `${policy} has ${mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`}:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`,
+    );
+    this.mistakes = mistakes;
+  }
+}
+
+/** Scores that cannot be worked out from the facts as they are, whatever is tried again. */
+export class ScoringError extends UserError {
+  override name = 'ScoringError';
+}
+
+/** What one rule measured of every account. */
+export interface Measure {
+  /**
+   * Measured values above 0 by account of 20 bytes: whole numbers of `1 / denominator`. An
+   * average has the stage's nanoseconds as its denominator, anything else 1.
+   */
+  readonly values: ReadonlyMap<AccountKey, bigint>;
+  readonly denominator: bigint;
+  /** Accounts of 32 bytes that have a value too, and get nothing for it. */
+  readonly left_out: number;
+  /** Where the values are from, for a rule of the kind source. */
+  readonly source?: SourceProof;
+}
+
+/** What was read from a file or URL. */
+export interface SourceProof {
+  readonly location: string;
+  /** Of its bytes, lower-case hex. */
+  readonly sha256: string;
+  readonly bytes: number;
+  /** '' where there is none. */
+  readonly etag: string;
+}
+
+/** Everything that scores are computed from: the same facts give the same scores. */
+export interface Facts {
+  readonly window: ScoreWindow;
+  /** Hash of the window's last block, upper-case hex; '' when there is no such block. */
+  readonly to_hash: string;
+  /** By the name of the rule. */
+  readonly measures: ReadonlyMap<string, Measure>;
+}

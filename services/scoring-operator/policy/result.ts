@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** The blocks of a stage. */
 export interface ScoreWindow {
   readonly stage: bigint;
@@ -35,4 +37,18 @@ export interface Reason {
   readonly text: string;
   /** Score after this step. */
   readonly amount: bigint;
+}
+
+/** SHA-256 of the lines `address,amount` in the order given, lower-case hex. */
+export function hashOfScores(scores: readonly Score[]): string {
+  const hash = createHash('sha256');
+  for (const { address, amount } of scores) hash.update(`${address},${amount}\n`);
+  return hash.digest('hex');
+}
+
+/** The scores as a ranking: the largest first, equal ones by address. */
+export function ranked(scores: readonly Score[]): Score[] {
+  return [...scores].sort((a, b) =>
+    a.amount === b.amount ? (a.address < b.address ? -1 : 1) : a.amount > b.amount ? -1 : 1,
+  );
 }

@@ -1,8 +1,7 @@
 import type { BlockTime } from '../../common/gen/indexer/block/v1/times.js';
-import { ScoringError } from './errors.js';
 import { ask, type FactClients } from './gather/clients.js';
 import { hashAt, headsOf } from './gather/heads.js';
-import type { Policy } from './policy.js';
+import { type Policy, ScoringError } from './policy.js';
 import type { ScoreWindow } from './result.js';
 
 /** A stage as the L1 has it. */

@@ -1,6 +1,6 @@
-import { loadSettings, type Settings, type ValuesOf } from '../../common/config.js';
-import { proxySettings } from '../../common/http-proxy.js';
-import { nodeSettings } from '../../common/settings.js';
+import { loadSettings, type Settings, type ValuesOf } from '../../common/runtime/config.js';
+import { proxySettings } from '../../common/runtime/network.js';
+import { nodeSettings } from '../../common/runtime/settings.js';
 import type { SendingConfig } from '../contract/open.js';
 import { sendSettings, signerSettings } from '../contract/settings.js';
 import type { Program } from './program.js';

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { Index, ScorePolicy } from '../machine/ports.js';
 import { compute } from '../policy/compute.js';
-import { describeRun } from '../policy/describe.js';
+import { describeRun } from '../policy/explain.js';
 import type { FactClients } from '../policy/gather/clients.js';
 import { gatherFacts } from '../policy/gather/gather.js';
 import { loadPolicy } from '../policy/load.js';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { messageOf, UserError } from '../../common/errors.js';
-import { packageRoot } from '../../common/paths.js';
+import { messageOf, UserError } from '../../common/runtime/errors.js';
+import { packageRoot } from '../../common/runtime/paths.js';
 import type { L1Module } from '../l1/stage.js';
-import type { Rules } from '../machine/rules.js';
-import { PolicyTextError, readPolicyText } from '../policy/text.js';
+import type { Rules } from '../machine/types.js';
+import { PolicyTextError, readPolicyText } from '../policy/schema.js';
 import type { SeenStage } from '../store/rows.js';
 
 /** A program, checked, with every default filled in. */

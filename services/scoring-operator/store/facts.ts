@@ -1,6 +1,6 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import type { Call } from '../../common/clickhouse/database.js';
-import type { Facts, Measure, SourceProof } from '../policy/facts.js';
+import type { Facts, Measure, SourceProof } from '../policy/policy.js';
 import { readRows, type Source } from './read.js';
 import type { Run } from './rows.js';
 

@@ -1,5 +1,5 @@
 import type { Call, Database } from '../../common/clickhouse/database.js';
-import { UserError } from '../../common/errors.js';
+import { UserError } from '../../common/runtime/errors.js';
 import type { Score } from '../policy/result.js';
 import type { Check, Finalization, LoggedDecision, Run, RunCounts, SeenStage, StageTx } from './rows.js';
 

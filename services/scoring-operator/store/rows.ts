@@ -1,5 +1,5 @@
 import type { TxPurpose } from '../machine/ports.js';
-import type { RunSummary } from '../policy/describe.js';
+import type { RunSummary } from '../policy/explain.js';
 import type { ScoreWindow } from '../policy/result.js';
 
 /** When a stage was, as the L1 said. Unix seconds. */

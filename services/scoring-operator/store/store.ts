@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto';
 import type { StatementOptions } from '../../common/clickhouse/database.js';
-import { createLines } from '../../common/clickhouse/lines.js';
-import { createMutex } from '../../common/mutex.js';
+import { createLines } from '../../common/clickhouse/formats.js';
+import { createMutex } from '../../common/util/concurrency.js';
 import type { FencedDatabase } from '../../common/writer/fence.js';
-import type { Facts } from '../policy/facts.js';
-import { hashOfScores, ranked } from '../policy/list.js';
-import type { Score, ScoreList } from '../policy/result.js';
+import type { Facts } from '../policy/policy.js';
+import { hashOfScores, ranked, type Score, type ScoreList } from '../policy/result.js';
 import { measuredRows, measureRows } from './facts.js';
 import {
   readAddressScore,

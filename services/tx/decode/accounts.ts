@@ -1,6 +1,6 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { isObject, type TxEvent } from '../../common/chain/events.js';
-import { parseInnerJson } from '../../common/json-bound.js';
+import { parseInnerJson } from '../../common/util/bounded-input.js';
 import type { NameScanner } from './names.js';
 import type { DecodeOptions } from './types.js';
 

@@ -2,9 +2,8 @@ import { type AccountKey, toHex } from '../../common/chain/address.js';
 import { isObject, listOf, parseEvents, stringOf } from '../../common/chain/events.js';
 import type { EvmCall, TxActivity } from '../../common/gen/indexer/tx/v1/activity.js';
 import { evmAddress } from './accounts.js';
-import { messageTypes, partsOf } from './decoded.js';
+import { messageTypes, partsOf, signersOf } from './decoded.js';
 import type { NameScanner } from './names.js';
-import { signersOf } from './signers.js';
 
 /**
  * What a tx did, out of the JSON text that is stored of it. Pure.

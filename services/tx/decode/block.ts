@@ -1,7 +1,7 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { parseEvents } from '../../common/chain/events.js';
-import { messageOf } from '../../common/errors.js';
 import type { BlockMaterial } from '../../common/gen/indexer/block/v1/block.js';
+import { messageOf } from '../../common/runtime/errors.js';
 import { addAccount, defaultAccountsPerTx } from './accounts.js';
 import { nameScanner } from './names.js';
 import { pairReceipts, parseReceipts, type Receipt } from './receipts.js';

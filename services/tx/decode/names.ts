@@ -1,5 +1,5 @@
 import { type AccountKey, parseAccount } from '../../common/chain/address.js';
-import { parseInnerJson } from '../../common/json-bound.js';
+import { parseInnerJson } from '../../common/util/bounded-input.js';
 import type { DecodeOptions } from './types.js';
 
 /** Reads addresses out of texts. */

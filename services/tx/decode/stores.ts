@@ -1,6 +1,6 @@
 import { type AccountKey, keyOfHexDigits } from '../../common/chain/address.js';
 import { isObject, stringOf, type TxEvent } from '../../common/chain/events.js';
-import { parseInnerJson } from '../../common/json-bound.js';
+import { parseInnerJson } from '../../common/util/bounded-input.js';
 import type { StoreOwner } from './types.js';
 
 const STORE_CREATED = '0x1::primary_fungible_store::PrimaryStoreCreatedEvent';

@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto';
 import type { AccountKey } from '../../common/chain/address.js';
 import { decodeTxRaw } from '../../common/chain/txraw.js';
-import { messageOf } from '../../common/errors.js';
 import type { TxMaterial } from '../../common/gen/indexer/block/v1/block.js';
+import { messageOf } from '../../common/runtime/errors.js';
 import { addAccount, addNamedAccounts, defaultAccountsPerTx } from './accounts.js';
-import { messageTypes, parseDecoded, type TxParts } from './decoded.js';
+import { messageTypes, parseDecoded, signersOf, type TxParts } from './decoded.js';
 import type { NameScanner } from './names.js';
-import { emptyResult, parseResult, type TxResult } from './result.js';
-import { signersOf } from './signers.js';
+import { emptyResult, parseResult, type TxResult } from './receipts.js';
 import { storesNamed } from './stores.js';
 import type { BlockHead, DecodedTx, DecodeOptions, NamedByTx } from './types.js';
 

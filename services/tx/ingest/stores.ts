@@ -1,8 +1,8 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import { type Endpoints, retryDelay } from '../../common/chain/endpoints.js';
 import { fetchObjectOwner } from '../../common/chain/move.js';
-import { sleep } from '../../common/lifecycle.js';
-import { inParallel } from '../../common/parallel.js';
+import { sleep } from '../../common/runtime/lifecycle.js';
+import { inParallel } from '../../common/util/concurrency.js';
 import type { ResolveStores } from '../store/owners.js';
 
 /** Stores that are asked for at once. */

@@ -1,12 +1,12 @@
 import { status } from '@grpc/grpc-js';
-import type { TablesOptions } from '../../common/consumer-service.js';
-import { messageOf, RpcError } from '../../common/errors.js';
+import type { TablesOptions } from '../../common/consumer/service.js';
 import type { RawTrace } from '../../common/gen/indexer/block/v1/block.js';
-import { decompress } from '../../common/gzip.js';
-import { sleep } from '../../common/lifecycle.js';
-import { largeBytes, oneLarge, weightOf } from '../../common/material.js';
 import { streamRpc } from '../../common/rpc/client.js';
-import { createSlices } from '../../common/slices.js';
+import { messageOf, RpcError } from '../../common/runtime/errors.js';
+import { sleep } from '../../common/runtime/lifecycle.js';
+import { createSlices } from '../../common/util/concurrency.js';
+import { decompress } from '../../common/util/gzip.js';
+import { largeBytes, oneLarge, weightOf } from '../../common/util/material.js';
 import { decodeTraces } from '../decode/traces.js';
 import type { DecodedFrame } from '../decode/types.js';
 import type { Head } from '../store/cursor.js';

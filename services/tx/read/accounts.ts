@@ -1,6 +1,6 @@
-import { createBatcher } from '../../common/batcher.js';
 import { type Call, type Database, tuple } from '../../common/clickhouse/database.js';
-import { groupBy } from '../../common/group.js';
+import { createBatcher } from '../../common/util/batcher.js';
+import { groupBy } from '../../common/util/chunk.js';
 import { isRepairing } from '../../common/writer/head-table.js';
 import type { Head } from '../store/cursor.js';
 import { createEndTable, type KnownEnds } from '../store/list-end-cache.js';

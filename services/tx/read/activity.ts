@@ -1,10 +1,10 @@
 import { status } from '@grpc/grpc-js';
-import { atMost, chunks } from '../../common/chunk.js';
 import type { Call } from '../../common/clickhouse/database.js';
-import { readRowBinary } from '../../common/clickhouse/row-binary.js';
-import { RpcError } from '../../common/errors.js';
-import { largeBytes, oneLarge } from '../../common/material.js';
-import { createSlices } from '../../common/slices.js';
+import { readRowBinary } from '../../common/clickhouse/formats.js';
+import { RpcError } from '../../common/runtime/errors.js';
+import { atMost, chunks } from '../../common/util/chunk.js';
+import { createSlices } from '../../common/util/concurrency.js';
+import { largeBytes, oneLarge } from '../../common/util/material.js';
 import type { Reader } from './reader.js';
 
 /** What was made of the txs of whole blocks, in the order of the chain. */

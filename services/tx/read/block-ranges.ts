@@ -1,6 +1,6 @@
-import { createBatcher } from '../../common/batcher.js';
 import type { Call, Database } from '../../common/clickhouse/database.js';
-import type { FactFiles } from '../../common/fact-files.js';
+import { createBatcher } from '../../common/util/batcher.js';
+import type { FactFiles } from '../../common/util/fact-files.js';
 import type { Head } from '../store/cursor.js';
 import type { BatchEnd } from '../store/rows.js';
 import type { Kind, Tables } from '../store/tables.js';

@@ -1,12 +1,12 @@
 import { status } from '@grpc/grpc-js';
-import { createBatcher } from '../../common/batcher.js';
 import type { Call, Database } from '../../common/clickhouse/database.js';
-import { readRowBinary } from '../../common/clickhouse/row-binary.js';
-import { RpcError } from '../../common/errors.js';
-import type { FactFiles } from '../../common/fact-files.js';
+import { readRowBinary } from '../../common/clickhouse/formats.js';
 import type { LargeBody } from '../../common/gen/indexer/tx/v1/tx.js';
-import { createMutex } from '../../common/mutex.js';
 import { countFitting, type PageBound } from '../../common/page/fit.js';
+import { RpcError } from '../../common/runtime/errors.js';
+import { createBatcher } from '../../common/util/batcher.js';
+import { createMutex } from '../../common/util/concurrency.js';
+import type { FactFiles } from '../../common/util/fact-files.js';
 import type { Head } from '../store/cursor.js';
 import type { Kind, Tables } from '../store/tables.js';
 import { createBodyLog } from './body-log.js';

@@ -1,6 +1,6 @@
-import { createBatcher } from '../../common/batcher.js';
 import type { Call, Database } from '../../common/clickhouse/database.js';
-import { groupBy } from '../../common/group.js';
+import { createBatcher } from '../../common/util/batcher.js';
+import { groupBy } from '../../common/util/chunk.js';
 import type { Head } from '../store/cursor.js';
 import type { Kind, Tables } from '../store/tables.js';
 import { createHashLog, hashesIn } from './hash-log.js';

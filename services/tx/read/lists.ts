@@ -1,10 +1,10 @@
 import { status } from '@grpc/grpc-js';
 import type { Call } from '../../common/clickhouse/database.js';
-import { RpcError } from '../../common/errors.js';
 import type { PageRequest, PageResponse } from '../../common/gen/indexer/common/v1/common.js';
 import type { LargeBody } from '../../common/gen/indexer/tx/v1/tx.js';
 import { type DenseList, type DensePage, densePage } from '../../common/page/dense.js';
 import { isFromEnd, shortened } from '../../common/page/fit.js';
+import { RpcError } from '../../common/runtime/errors.js';
 import { accountLists, type Kind } from '../store/tables.js';
 import { emptyRange } from './block-ranges.js';
 import type { FittingBodies } from './bodies.js';

@@ -1,8 +1,11 @@
+import { status } from '@grpc/grpc-js';
 import type { Database } from '../../common/clickhouse/database.js';
-import type { FactFiles } from '../../common/fact-files.js';
-import { groupBy } from '../../common/group.js';
-import type { TableReader } from '../../common/one-chain.js';
+import type { TableReader } from '../../common/consumer/look.js';
 import { defaultPage, type PageBound } from '../../common/page/fit.js';
+import type { CallContext } from '../../common/rpc/context.js';
+import { RpcError } from '../../common/runtime/errors.js';
+import { groupBy } from '../../common/util/chunk.js';
+import type { FactFiles } from '../../common/util/fact-files.js';
 import type { Head, Position } from '../store/cursor.js';
 import type { KnownEnds } from '../store/list-end-cache.js';
 import type { Written } from '../store/store.js';
@@ -77,4 +80,29 @@ export function takeOver(
   for (const [kind, entries] of groupBy(items.bodies, ({ kind }) => kind))
     bodies.put(kind, new Map(entries.map(({ sequence, body }) => [sequence, body])));
   for (const [key, end] of items.ends) accounts.put(key, end);
+}
+
+/** How long a call waits for a block that another service has already, in milliseconds. */
+const patience_ms = 2_000;
+
+/** How much of a call's time is left for its answer, in milliseconds. */
+const reserve_ms = 500;
+
+/**
+ * Waits a little until a block is indexed: services are rarely more than a moment apart.
+ *
+ * @throws RpcError UNAVAILABLE when it is not.
+ */
+export async function indexed(
+  head: Head,
+  height: number,
+  { deadline, signal }: Pick<CallContext, 'deadline' | 'signal'>,
+): Promise<void> {
+  const end = Math.min(Date.now() + patience_ms, (deadline ?? Number.POSITIVE_INFINITY) - reserve_ms);
+  while (head.position.height < height) {
+    const left = end - Date.now();
+    if (left <= 0 || signal.aborted)
+      throw new RpcError(status.UNAVAILABLE, `block ${height} is not indexed yet`);
+    await head.bell.heard(head.bell.count, signal, left);
+  }
 }

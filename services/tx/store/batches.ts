@@ -1,4 +1,4 @@
-import { atMost, chunks } from '../../common/chunk.js';
+import { atMost, chunks } from '../../common/util/chunk.js';
 import type { DecodedBlock } from '../decode/types.js';
 import type { Position } from './cursor.js';
 import type { DecodedTrace, Entry } from './rows.js';

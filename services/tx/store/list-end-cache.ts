@@ -1,4 +1,4 @@
-import { createLru } from '../../common/lru.js';
+import { createLru } from '../../common/util/lru.js';
 import { emptyList, type ListEnd, type ListKey, latestKept } from './list-ends.js';
 
 /** The ends of the account lists that were used last. */

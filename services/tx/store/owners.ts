@@ -1,8 +1,8 @@
 import type { AccountKey } from '../../common/chain/address.js';
 import type { Database } from '../../common/clickhouse/database.js';
-import { messageOf } from '../../common/errors.js';
-import type { Log } from '../../common/log.js';
-import { createLru } from '../../common/lru.js';
+import { messageOf } from '../../common/runtime/errors.js';
+import type { Log } from '../../common/runtime/log.js';
+import { createLru } from '../../common/util/lru.js';
 import type { DecodedBlock } from '../decode/types.js';
 import type { Tables } from './tables.js';
 

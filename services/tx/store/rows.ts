@@ -1,12 +1,11 @@
 import type { AccountKey } from '../../common/chain/address.js';
-import { createLines, type Lines, tsvField } from '../../common/clickhouse/lines.js';
-import type { Cursor } from '../../common/consume.js';
+import { createLines, type Lines, tsvField } from '../../common/clickhouse/formats.js';
+import type { Cursor } from '../../common/consumer/consume.js';
 import type { DecodedBlock, DecodedFrame, DecodedTx } from '../decode/types.js';
 import type { Position } from './cursor.js';
 import type { StagedEnds } from './list-end-cache.js';
 import { type ListEnd, type ListKey, listKey, listOf } from './list-ends.js';
-import type { StagedMsgSets } from './msg-sets.js';
-import { noMsgs } from './msg-sets.js';
+import { noMsgs, type StagedMsgSets } from './msg-sets.js';
 import { accountLists, type Kind } from './tables.js';
 
 /** Rows of a part of a batch for every table: the lines in the format TabSeparated. */

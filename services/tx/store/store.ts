@@ -1,5 +1,5 @@
-import { checkFollows } from '../../common/consume.js';
-import { createSlices } from '../../common/slices.js';
+import { checkFollows } from '../../common/consumer/consume.js';
+import { createSlices } from '../../common/util/concurrency.js';
 import {
   createTableWriter,
   type StoreEnvironment,
@@ -25,8 +25,7 @@ import {
   startBatch,
   startRows,
 } from './rows.js';
-import { headOf, type Kind, type TableName, tablesOf } from './tables.js';
-import { factsAbove, txViews } from './views.js';
+import { factsAbove, headOf, type Kind, type TableName, tablesOf, txViews } from './tables.js';
 
 export interface StoreOptions extends StoreEnvironment<Position> {
   readonly resolveStores?: ResolveStores | undefined;

@@ -1,5 +1,5 @@
 import { type IncomingMessage, request } from 'node:http';
-import { readBody } from '../../../services/common/http-body.js';
+import { readBody } from '../../../services/common/util/bounded-input.js';
 import { type HttpServer, serveHttp } from '../http-server.js';
 
 /** A statement that changes tables, on its way to a ClickHouse server. */

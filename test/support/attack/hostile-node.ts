@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
-import { readBody } from '../../../services/common/http-body.js';
-import { isMainModule } from '../../../services/common/paths.js';
+import { isMainModule } from '../../../services/common/runtime/paths.js';
+import { readBody } from '../../../services/common/util/bounded-input.js';
 import { startReplayNode } from '../../../tools/replay/node.js';
 import { serveHttp } from '../http-server.js';
 

@@ -1,6 +1,6 @@
-import { createLog } from '../../../services/common/log.js';
-import { createMetrics } from '../../../services/common/metrics.js';
-import { isMainModule } from '../../../services/common/paths.js';
+import { createLog } from '../../../services/common/runtime/log.js';
+import { createMetrics } from '../../../services/common/runtime/metrics.js';
+import { isMainModule } from '../../../services/common/runtime/paths.js';
 import type { DecodedBlock } from '../../../services/richlist/decode/block.js';
 import { openSeed, type Seed } from '../../../services/richlist/node/seed.js';
 import { testDatabase, uniquePrefix } from '../database.js';

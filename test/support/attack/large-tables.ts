@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Database } from '../../../services/common/clickhouse/database.js';
-import { loadSettings } from '../../../services/common/config.js';
-import { createLog } from '../../../services/common/log.js';
-import { createMetrics, type Metrics } from '../../../services/common/metrics.js';
+import { loadSettings } from '../../../services/common/runtime/config.js';
+import { createLog } from '../../../services/common/runtime/log.js';
+import { createMetrics, type Metrics } from '../../../services/common/runtime/metrics.js';
 import { gatewaySettings } from '../../../services/gateway/config.js';
 import { startGateway } from '../../../services/gateway/main.js';
 import { nftSettings } from '../../../services/nft/config.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../../services/common/clickhouse/database.js';
-import { packageRoot } from '../../../services/common/paths.js';
+import { packageRoot } from '../../../services/common/runtime/paths.js';
 import { freePort } from '../../../tools/bench/processes.js';
 import { startReplayNode } from '../../../tools/replay/node.js';
 import { eventually, nodeEnvironment } from '../block.js';

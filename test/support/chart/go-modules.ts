@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../../services/common/paths.js';
+import { packageRoot } from '../../../services/common/runtime/paths.js';
 
 /**
  * Folder of a Go module in the version that another module requires; it is downloaded where it is not there yet.

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { packageRoot } from '../../../services/common/paths.js';
+import { packageRoot } from '../../../services/common/runtime/paths.js';
 import { chart, helm, valuesFile } from './helm.js';
 
 /** A chart that is upgraded from. */

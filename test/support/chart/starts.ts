@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ConfigError, loadSettings, type Settings } from '../../../services/common/config.js';
+import { ConfigError, loadSettings, type Settings } from '../../../services/common/runtime/config.js';
 
 /** Whether a process takes an environment, rather than to end with what is wrong. Arguments as of `loadSettings`. */
 export function startsWith<S extends Settings>(...args: Parameters<typeof loadSettings<S>>): boolean {

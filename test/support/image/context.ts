@@ -1,6 +1,6 @@
 import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { packageRoot } from '../../../services/common/paths.js';
+import { packageRoot } from '../../../services/common/runtime/paths.js';
 import { run } from '../node/programs.js';
 
 /** What no image may have in it. */

@@ -3,7 +3,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { sleep } from '../../../services/common/lifecycle.js';
+import { sleep } from '../../../services/common/runtime/lifecycle.js';
 import { freePort } from '../../../tools/bench/processes.js';
 import { temporaryFolder } from '../folder.js';
 import { installCrd } from './install.js';

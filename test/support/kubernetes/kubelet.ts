@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CoreV1Api } from '@kubernetes/client-node';
-import { packageRoot } from '../../../services/common/paths.js';
+import { packageRoot } from '../../../services/common/runtime/paths.js';
 import { temporaryFolder } from '../folder.js';
 import { outputOf } from '../output.js';
 import type { TestNamespace } from './namespace.js';

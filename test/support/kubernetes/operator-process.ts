@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { packageRoot } from '../../../services/common/paths.js';
+import { packageRoot } from '../../../services/common/runtime/paths.js';
 import { freePort } from '../../../tools/bench/processes.js';
 import { outputOf } from '../output.js';
 import type { TestNamespace } from './namespace.js';

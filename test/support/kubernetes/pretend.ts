@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { sleep } from '../../../services/common/lifecycle.js';
+import { sleep } from '../../../services/common/runtime/lifecycle.js';
 import { goModule } from '../chart/go-modules.js';
 import { program } from '../chart/helm.js';
 import type { ControlPlane } from './control-plane.js';

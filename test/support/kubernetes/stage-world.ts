@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { createLog } from '../../../services/common/log.js';
-import { createMetrics } from '../../../services/common/metrics.js';
-import { derivedChainId } from '../../../services/scoring-operator/contract/chain-id.js';
+import { createLog } from '../../../services/common/runtime/log.js';
+import { createMetrics } from '../../../services/common/runtime/metrics.js';
+import { derivedChainId } from '../../../services/scoring-operator/contract/rpc.js';
 import { cronJobs, jobs } from '../../../services/scoring-operator/kubernetes/api.js';
 import type { Job, Status } from '../../../services/scoring-operator/operator/resource.js';
 import { type Anvil, startAnvil } from '../../../tools/dev/anvil.js';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { AbiCoder, encodeBytes32String } from 'ethers';
 import { parseAccount, toBech32 } from '../../../services/common/chain/address.js';
-import { readBody } from '../../../services/common/http-body.js';
+import { readBody } from '../../../services/common/util/bounded-input.js';
 import { type HttpServer, serveHttp } from '../http-server.js';
 import { randomFrom } from '../random.js';
 import type { MadeChain } from './chain.js';

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { loadSettings } from '../../../services/common/config.js';
 import { NftServiceClient } from '../../../services/common/gen/indexer/nft/v1/nft.js';
-import { createLog } from '../../../services/common/log.js';
-import { createMetrics } from '../../../services/common/metrics.js';
-import { packageRoot } from '../../../services/common/paths.js';
 import { connectRpc } from '../../../services/common/rpc/client.js';
+import { loadSettings } from '../../../services/common/runtime/config.js';
+import { createLog } from '../../../services/common/runtime/log.js';
+import { createMetrics } from '../../../services/common/runtime/metrics.js';
+import { packageRoot } from '../../../services/common/runtime/paths.js';
 import { nftSettings } from '../../../services/nft/config.js';
 import { startNft } from '../../../services/nft/main.js';
 import { freePort } from '../../../tools/bench/processes.js';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sleep } from '../../../services/common/lifecycle.js';
+import { sleep } from '../../../services/common/runtime/lifecycle.js';
 import { eventually } from '../block.js';
 import { bridge, podNetwork } from './network.js';
 import { cniFolder, type Daemons, run, tryRun } from './programs.js';

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { packageRoot } from '../../../services/common/paths.js';
+import { packageRoot } from '../../../services/common/runtime/paths.js';
 import { assembleWeft } from '../image/assembled.js';
 import { pauseImage } from './containerd.js';
 import { program, run } from './programs.js';

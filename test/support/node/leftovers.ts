@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { sleep } from '../../../services/common/lifecycle.js';
+import { sleep } from '../../../services/common/runtime/lifecycle.js';
 import { removeNetwork } from './network.js';
 import { removePolicies } from './policies.js';
 import { tryRun } from './programs.js';

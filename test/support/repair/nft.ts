@@ -4,7 +4,7 @@ import type { Happening, NftBlock } from '../../../services/nft/decode/types.js'
 import type { Reader } from '../../../services/nft/read/reader.js';
 import { nftService } from '../../../services/nft/rpc.js';
 import { createShower } from '../../../services/nft/show.js';
-import { factsAbove, nftViews } from '../../../services/nft/store/views.js';
+import { factsAbove, nftViews } from '../../../services/nft/store/tables.js';
 import { migrateNft, nftBlock, openNft } from '../nft-tables.js';
 import { ask, collect, stream } from '../rpc.js';
 import type { Questions } from './readers.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
 import type { Database } from '../../../services/common/clickhouse/database.js';
-import { RpcError } from '../../../services/common/errors.js';
+import { RpcError } from '../../../services/common/runtime/errors.js';
 
 /** What callers ask of tables, each answered whole: by name. */
 export type Questions = Readonly<Record<string, () => Promise<unknown>>>;

@@ -3,7 +3,7 @@ import { connectLocal } from '../../../services/common/rpc/local.js';
 import type { DecodedBlock } from '../../../services/richlist/decode/block.js';
 import type { Reader } from '../../../services/richlist/read/reader.js';
 import { richlistService } from '../../../services/richlist/rpc.js';
-import { factsAbove, richlistViews } from '../../../services/richlist/store/views.js';
+import { factsAbove, richlistViews } from '../../../services/richlist/store/tables.js';
 import { openTestRichlist } from '../richlist-tables.js';
 import { ask, collect, stream } from '../rpc.js';
 import type { Questions } from './readers.js';

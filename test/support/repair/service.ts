@@ -1,7 +1,7 @@
 import type { Database } from '../../../services/common/clickhouse/database.js';
 import type { Conditions } from '../../../services/common/clickhouse/remove.js';
-import { createLog } from '../../../services/common/log.js';
-import { createMetrics } from '../../../services/common/metrics.js';
+import { createLog } from '../../../services/common/runtime/log.js';
+import { createMetrics } from '../../../services/common/runtime/metrics.js';
 import type { ComparedPart, View } from '../../../services/common/writer/views.js';
 import type { Questions } from './readers.js';
 

@@ -1,14 +1,13 @@
 import { status } from '@grpc/grpc-js';
 import type { Database } from '../../../services/common/clickhouse/database.js';
-import { RpcError } from '../../../services/common/errors.js';
+import { lookOf } from '../../../services/common/consumer/look.js';
 import type { TxServiceClient } from '../../../services/common/gen/indexer/tx/v1/tx.js';
-import { lookOf } from '../../../services/common/look.js';
 import { connectLocal } from '../../../services/common/rpc/local.js';
+import { RpcError } from '../../../services/common/runtime/errors.js';
 import { createReader, type Reader, type ReaderOptions } from '../../../services/tx/read/reader.js';
 import { txService } from '../../../services/tx/rpc.js';
 import { createHead, type Head } from '../../../services/tx/store/cursor.js';
-import { headOf, tablesOf } from '../../../services/tx/store/tables.js';
-import { factsAbove, txViews } from '../../../services/tx/store/views.js';
+import { factsAbove, headOf, tablesOf, txViews } from '../../../services/tx/store/tables.js';
 import { ask, collect, stream } from '../rpc.js';
 import { sampled } from '../sample.js';
 import { accounts, busy, type ModelBlock, msgTypes, randomChain, traceOf } from '../tx-model.js';

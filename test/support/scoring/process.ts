@@ -1,6 +1,6 @@
 import { NodeError } from '../../../services/common/chain/endpoints.js';
-import { createLog } from '../../../services/common/log.js';
-import { createMetrics } from '../../../services/common/metrics.js';
+import { createLog } from '../../../services/common/runtime/log.js';
+import { createMetrics } from '../../../services/common/runtime/metrics.js';
 import { askReceipt, type RawReceipt } from '../../../services/scoring-operator/contract/receipts.js';
 import type { EvmRpc } from '../../../services/scoring-operator/contract/rpc.js';
 import { type Clock, createL1Client } from '../../../services/scoring-operator/l1/client.js';

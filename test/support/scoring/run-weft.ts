@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { packageRoot } from '../../../services/common/paths.js';
+import { packageRoot } from '../../../services/common/runtime/paths.js';
 import { outputOf } from '../output.js';
 
 const weft = fileURLToPath(new URL('../../../tools/main.js', import.meta.url));

@@ -1,4 +1,4 @@
-import type { Facts } from '../../../services/scoring-operator/policy/facts.js';
+import type { Facts } from '../../../services/scoring-operator/policy/policy.js';
 import type { Score, ScoreList } from '../../../services/scoring-operator/policy/result.js';
 import type {
   Check,

@@ -1,7 +1,11 @@
 import { toQuantity } from '../../../services/scoring-operator/contract/rpc.js';
-import type { Rules } from '../../../services/scoring-operator/machine/rules.js';
-import { hashOfScores } from '../../../services/scoring-operator/policy/list.js';
-import type { Score, ScoreList, ScoreWindow } from '../../../services/scoring-operator/policy/result.js';
+import type { Rules } from '../../../services/scoring-operator/machine/types.js';
+import {
+  hashOfScores,
+  type Score,
+  type ScoreList,
+  type ScoreWindow,
+} from '../../../services/scoring-operator/policy/result.js';
 import type { Random } from '../random.js';
 
 /** How a contract behaves: ours, or one of those that operators have deployed. */

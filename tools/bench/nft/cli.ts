@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '../../../services/common/clickhouse/embedded.js';
 import { migrate, readMigrations } from '../../../services/common/clickhouse/migrate.js';
-import { createLog } from '../../../services/common/log.js';
-import { packageRoot } from '../../../services/common/paths.js';
-import { openNftIndex } from '../../../services/nft/index.js';
+import { createLog } from '../../../services/common/runtime/log.js';
+import { packageRoot } from '../../../services/common/runtime/paths.js';
+import { openNftIndex } from '../../../services/nft/tables.js';
 import { benchBlocks, large, mintsPerBlock } from './chain.js';
 import { measureReads, nameAll } from './reads.js';
 

@@ -1,17 +1,17 @@
 import type { PageRequest } from '../../../services/common/gen/indexer/common/v1/common.js';
 import type { MovingPage } from '../../../services/common/page/moving.js';
-import type { NftIndex } from '../../../services/nft/index.js';
 import {
   describeCollections,
   listCollections,
+  listCollectionsNamed,
   listCollectionsOf,
 } from '../../../services/nft/read/collections.js';
-import { listCollectionsNamed } from '../../../services/nft/read/named.js';
 import { readOwner } from '../../../services/nft/read/past.js';
 import { type Reading, startReading } from '../../../services/nft/read/reader.js';
 import { listTokensByAccount, listTokensByCollection } from '../../../services/nft/read/token-lists.js';
 import { listTokenTxs } from '../../../services/nft/read/token-txs.js';
 import type { NftStore } from '../../../services/nft/store/store.js';
+import type { NftIndex } from '../../../services/nft/tables.js';
 import { tokenKey } from '../../../services/nft/token-key.js';
 import { large, whale } from './chain.js';
 

@@ -1,4 +1,4 @@
-import { derivedChainId } from '../../../services/scoring-operator/contract/chain-id.js';
+import { derivedChainId } from '../../../services/scoring-operator/contract/rpc.js';
 import { known, type OnboardFacts } from '../facts.js';
 import { type Step, step, unseen } from './step.js';
 

@@ -1,5 +1,5 @@
 import { fetchCometBlock, fetchCometResults } from '../../../services/common/chain/comet.js';
-import { toUtc } from '../../../services/common/time.js';
+import { toUtc } from '../../../services/common/util/time.js';
 import { differencesOf, type HeightCheck } from '../check.js';
 import { parseResult } from '../result.js';
 

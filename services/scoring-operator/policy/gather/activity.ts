@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js';
-import { RpcError } from '../../../common/errors.js';
-import { sleep } from '../../../common/lifecycle.js';
-import type { Measure } from '../facts.js';
-import { type ActivityRule, activityTally } from '../measure/activity.js';
+import { RpcError } from '../../../common/runtime/errors.js';
+import { sleep } from '../../../common/runtime/lifecycle.js';
+import { type ActivityRule, activityTally } from '../measure.js';
+import type { Measure } from '../policy.js';
 import type { ScoreWindow } from '../result.js';
 import { type FactClients, isPassing, readStream } from './clients.js';
 

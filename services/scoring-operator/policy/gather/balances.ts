@@ -1,14 +1,17 @@
 import { status } from '@grpc/grpc-js';
-import { RpcError } from '../../../common/errors.js';
-import { ScoringError } from '../errors.js';
-import type { Measure } from '../facts.js';
-import { holdingOf, volumeOf } from '../measure/balances.js';
-import type { Clock } from '../measure/clock.js';
-import { createTally } from '../measure/tally.js';
-import type { HoldingsRule, VolumeRule } from '../policy.js';
+import type { AccountKey } from '../../../common/chain/address.js';
+import { RpcError } from '../../../common/runtime/errors.js';
+import {
+  type BalanceChange,
+  type BalanceHistory,
+  type Clock,
+  createTally,
+  holdingOf,
+  volumeOf,
+} from '../measure.js';
+import { type HoldingsRule, type Measure, ScoringError, type VolumeRule } from '../policy.js';
 import type { ScoreWindow } from '../result.js';
 import { ask, type FactClients, readStream } from './clients.js';
-import { type AccountChange, joinHistories, type OpeningBalance } from './join.js';
 
 /** Rules about balances. */
 export type BalanceRule = VolumeRule | HoldingsRule;
@@ -111,3 +114,61 @@ async function* readChanges(
     for (const { account, height, amount, is_heal } of changes)
       yield { account: account.slice(2), height, amount: BigInt(amount), is_heal };
 }
+
+/** An account with all that is known of its balance in a window. */
+export interface AccountHistory extends BalanceHistory {
+  readonly account: AccountKey;
+}
+
+/** Who held how much before a window. */
+export interface OpeningBalance {
+  readonly account: AccountKey;
+  readonly amount: bigint;
+}
+
+/** A change of one account's balance. */
+export interface AccountChange extends BalanceChange {
+  readonly account: AccountKey;
+}
+
+/**
+ * Joins what accounts held before a window with what changed in it. Both must come in the
+ * order of accounts; only one account is in memory at a time.
+ *
+ * @throws Error when they come in another order: what follows would be wrong.
+ */
+export async function* joinHistories(
+  openings: AsyncIterable<OpeningBalance>,
+  changes: AsyncIterable<AccountChange>,
+): AsyncGenerator<AccountHistory, void, undefined> {
+  const opening = openings[Symbol.asyncIterator]();
+  const change = changes[Symbol.asyncIterator]();
+  try {
+    let [held, changed] = [await opening.next(), await change.next()];
+    let before = '';
+    while (held.done !== true || changed.done !== true) {
+      const account = least(
+        held.done === true ? undefined : held.value.account,
+        changed.done === true ? undefined : changed.value.account,
+      );
+      if (account <= before) throw new Error(`balances come in no order: ${account} after ${before}`);
+      before = account;
+      let amount = 0n;
+      if (held.done !== true && held.value.account === account) {
+        amount = held.value.amount;
+        held = await opening.next();
+      }
+      const own: BalanceChange[] = [];
+      while (changed.done !== true && changed.value.account === account) {
+        own.push(changed.value);
+        changed = await change.next();
+      }
+      yield { account, opening: amount, changes: own };
+    }
+  } finally {
+    await Promise.all([opening.return?.(), change.return?.()]);
+  }
+}
+
+const least = (a: AccountKey | undefined, b: AccountKey | undefined): AccountKey =>
+  (a === undefined || (b !== undefined && b < a) ? b : a) as AccountKey;

@@ -1,10 +1,10 @@
 import { status } from '@grpc/grpc-js';
-import { RpcError } from '../../../common/errors.js';
 import type { BlockServiceClient } from '../../../common/gen/indexer/block/v1/block.js';
 import type { NftServiceClient } from '../../../common/gen/indexer/nft/v1/nft.js';
 import type { RichlistServiceClient } from '../../../common/gen/indexer/richlist/v1/richlist.js';
 import type { TxServiceClient } from '../../../common/gen/indexer/tx/v1/tx.js';
 import { callRpc, streamRpc, type UnaryMethod } from '../../../common/rpc/client.js';
+import { RpcError } from '../../../common/runtime/errors.js';
 
 /** The services that facts are read from. */
 export interface FactClients {

@@ -1,18 +1,15 @@
 import { status } from '@grpc/grpc-js';
-import { RpcError } from '../../../common/errors.js';
-import { sleep } from '../../../common/lifecycle.js';
-import { ScoringError } from '../errors.js';
-import type { Facts, Measure } from '../facts.js';
-import { isActivityRule } from '../measure/activity.js';
-import type { Policy } from '../policy.js';
+import { RpcError } from '../../../common/runtime/errors.js';
+import { sleep } from '../../../common/runtime/lifecycle.js';
+import { isActivityRule } from '../measure.js';
+import { type Facts, type Measure, type Policy, ScoringError } from '../policy.js';
 import type { ScoreWindow } from '../result.js';
 import { readSource, SourceUnavailable } from '../source.js';
 import { gatherActivity } from './activity.js';
 import { type BalanceRule, gatherBalances } from './balances.js';
 import { type FactClients, isPassing } from './clients.js';
-import { hashAt, headsOf } from './heads.js';
+import { hashAt, headsOf, readClock } from './heads.js';
 import { gatherNfts } from './nfts.js';
-import { readClock } from './times.js';
 
 /** What gathering depends on beside the policy and the window. */
 export interface GatherOptions {

@@ -1,4 +1,6 @@
+import { type Clock, createClock } from '../measure.js';
 import type { Policy, Rule } from '../policy.js';
+import type { ScoreWindow } from '../result.js';
 import { ask, type FactClients } from './clients.js';
 
 /** The services that a policy's rules read. */
@@ -66,4 +68,26 @@ export async function hashAt({ block }: FactClients, height: number, signal: Abo
   const request = { from_height: height, to_height: height };
   const { blocks } = await ask(block.listBlockHashes.bind(block), request, signal);
   return blocks[0]?.hash ?? '';
+}
+
+const nanosecondsPerSecond = 1_000_000_000n;
+
+/** Heights that are asked for at once. */
+const timesAtOnce = 10_000;
+
+/** Reads when the blocks of a window were made: 8 bytes for each. @throws RpcError */
+export async function readClock(
+  { block }: FactClients,
+  { from_height, to_height, start_time, end_time }: ScoreWindow,
+  signal: AbortSignal,
+): Promise<Clock> {
+  const times = new BigInt64Array(Math.max(0, to_height - from_height + 1));
+  for (let from = from_height; from <= to_height; from += timesAtOnce) {
+    const request = { from_height: from, to_height: Math.min(to_height, from + timesAtOnce - 1) };
+    const { blocks } = await ask(block.listBlockTimes.bind(block), request, signal);
+    for (const { height, seconds, nanos } of blocks)
+      times[height - from_height] = BigInt(seconds) * nanosecondsPerSecond + BigInt(nanos);
+  }
+  const [start, end] = [BigInt(start_time), BigInt(end_time)].map((time) => time * nanosecondsPerSecond);
+  return createClock(start as bigint, end as bigint, from_height, times);
 }

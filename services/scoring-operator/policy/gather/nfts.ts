@@ -1,10 +1,7 @@
 import { parseAccount, toHex } from '../../../common/chain/address.js';
 import { TokenChangeKind } from '../../../common/gen/indexer/nft/v1/nft.js';
-import type { Measure } from '../facts.js';
-import type { Clock } from '../measure/clock.js';
-import { ownerTally } from '../measure/nfts.js';
-import { createTally } from '../measure/tally.js';
-import type { NftsRule } from '../policy.js';
+import { type Clock, createTally, ownerTally } from '../measure.js';
+import type { Measure, NftsRule } from '../policy.js';
 import type { ScoreWindow } from '../result.js';
 import { type FactClients, readStream } from './clients.js';
 

@@ -1,4 +1,4 @@
-import type { Enums, Schema } from '../schema.js';
+import type { Enums, Schema } from '../decode.js';
 
 const HEIGHT = 'ibc.core.client.v1.Height!';
 const CHANNEL = 'ibc.core.channel.v1';

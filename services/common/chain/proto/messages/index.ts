@@ -1,4 +1,4 @@
-import type { Enums, Schema } from '../schema.js';
+import type { Enums, Schema } from '../decode.js';
 import { cosmos, cosmosEnums } from './cosmos.js';
 import { ibc, ibcEnums } from './ibc.js';
 import { opinit } from './opinit.js';

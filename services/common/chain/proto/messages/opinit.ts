@@ -1,4 +1,4 @@
-import type { Schema } from '../schema.js';
+import type { Schema } from '../decode.js';
 
 const COIN = 'cosmos.base.v1beta1.Coin';
 const PACKAGE = 'opinit.opchild.v1';

@@ -1,4 +1,4 @@
-import type { Enums, Schema } from '../schema.js';
+import type { Enums, Schema } from '../decode.js';
 
 const CLIENT = 'ibc.lightclients.tendermint.v1';
 const HEIGHT = 'ibc.core.client.v1.Height!';

@@ -1,4 +1,4 @@
-import type { Enums, Schema } from '../schema.js';
+import type { Enums, Schema } from '../decode.js';
 
 const COIN = 'cosmos.base.v1beta1.Coin';
 

@@ -1,0 +1,30 @@
+import { withLittleGarbage } from '../runtime/heap.js';
+import { createMutex, type Mutex } from './concurrency.js';
+import { uncompressedLength } from './gzip.js';
+
+/** Something that the node said of a block, compressed with gzip. */
+export interface Material {
+  readonly material: Uint8Array;
+  /** Its bytes before it was compressed; 0 where that is not known. */
+  readonly material_bytes: number;
+}
+
+/** The bytes of material before it was compressed, also where nobody has counted them. */
+const uncompressedBytes = ({ material, material_bytes }: Material): number =>
+  material_bytes > 0 ? material_bytes : uncompressedLength(material);
+
+/**
+ * What material counts as where much of it waits, in bytes: as much as it comes to when it is read, and what hardly
+ * compresses twice as much as it takes. Events that repeat compress to a thousandth.
+ */
+export const weightOf = (material: Material): number =>
+  Math.max(uncompressedBytes(material), 2 * material.material.length);
+
+/** Above this, uncompressed, a process holds the material of one block at a time, and what it makes of it. */
+export const largeBytes = 8 * 1024 * 1024;
+
+/** Memory is the process's, whichever of its services needs it. */
+const exclusive = createMutex();
+
+/** Runs something that holds something large, while nothing else in the process does. */
+export const oneLarge: Mutex = (work, waiting) => exclusive(() => withLittleGarbage(work), waiting);
