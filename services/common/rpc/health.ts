@@ -2,8 +2,7 @@ import { Server } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 import { hostPort } from '../runtime/network.js';
 import type { Readiness } from '../runtime/ops.js';
-import { bind } from './server.js';
-import { plainTransport } from './transport.js';
+import { bind, plainTransport } from './transport.js';
 
 /** A gRPC server that has nothing but the health check. */
 export interface HealthServer {

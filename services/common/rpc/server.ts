@@ -3,7 +3,6 @@ import {
   type handleUnaryCall,
   logVerbosity,
   Server,
-  type ServerCredentials,
   type ServerWritableStream,
   type ServiceDefinition,
   type StatusObject,
@@ -16,7 +15,6 @@ import { DatabaseUnavailable, QueryTimeout, QueryTooLarge } from '../clickhouse/
 import { messageOf, RpcError } from '../runtime/errors.js';
 import { createLogSampler, type Log, type LogSampler } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
-import { cannotListen } from '../runtime/network.js';
 import type { Readiness } from '../runtime/ops.js';
 import type { Bell } from '../util/signal.js';
 import { boundCalls, countLargeRequests, type OnLimit, type RpcLimit } from './bounds.js';
@@ -24,7 +22,7 @@ import { answeredStatus, type CallContext, contextOf } from './context.js';
 import { controlCalls } from './control.js';
 import { type FollowedReadiness, followReadiness } from './health.js';
 import { addReflection } from './reflection.js';
-import { plainTransport, type Transport } from './transport.js';
+import { bind, plainTransport, type Transport } from './transport.js';
 
 /** The largest answer: a block of thousands of txs is one message. */
 export const maxMessageBytes = 256 * 1024 * 1024;
@@ -187,15 +185,6 @@ export interface RpcServer {
   showReadiness(name: string, readiness: Readiness): void;
   /** Refuses new calls, waits up to `grace_ms` for running ones, then ends them. */
   close(grace_ms: number): Promise<void>;
-}
-
-/** Opens an address. @returns its port. @throws UserError when it is taken. */
-export function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
-  return new Promise((resolve, reject) =>
-    server.bindAsync(address, credentials, (error, port) =>
-      error ? reject(cannotListen(error, address)) : resolve(port),
-    ),
-  );
 }
 
 /**

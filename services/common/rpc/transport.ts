@@ -1,9 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { type ChannelCredentials, credentials, experimental, ServerCredentials } from '@grpc/grpc-js';
+import {
+  type ChannelCredentials,
+  credentials,
+  experimental,
+  type Server,
+  ServerCredentials,
+} from '@grpc/grpc-js';
 import type { RightValues, ValuesOf } from '../runtime/config.js';
 import { messageOf, UserError } from '../runtime/errors.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
+import { cannotListen } from '../runtime/network.js';
 import type { connectionSettings, requestSettings, transportSettings } from '../runtime/settings.js';
 import type { RpcBounds } from './bounds.js';
 import { watchCertificates } from './certificates.js';
@@ -120,4 +127,13 @@ function tokenOf({ GRPC_TOKEN = '', GRPC_TOKEN_FILE = '' }: PlainSettings): stri
   } catch (cause) {
     throw new UserError(`GRPC_TOKEN_FILE cannot be read: ${messageOf(cause)}`, { cause });
   }
+}
+
+/** Opens an address. @returns its port. @throws UserError when it is taken. */
+export function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
+  return new Promise((resolve, reject) =>
+    server.bindAsync(address, credentials, (error, port) =>
+      error ? reject(cannotListen(error, address)) : resolve(port),
+    ),
+  );
 }
