@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isIP, isIPv6 } from 'node:net';
+import { isIP, isIPv6, type Socket } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { ProblemError } from '../errors.js';
 
@@ -53,9 +53,23 @@ export function requestIds(): () => string {
 
 /** Who sent a request; of IPv6 the /64, since one customer has all of it. */
 export function clientAddress(request: IncomingMessage, trusted_proxies: number): string {
-  const forwarded = trusted_proxies === 0 ? '' : String(request.headers['x-forwarded-for'] ?? '');
+  const { socket, headers } = request;
+  const forwarded = trusted_proxies === 0 ? '' : String(headers['x-forwarded-for'] ?? '');
+  if (forwarded === '') return clientOfSocket(socket);
   const hops = forwarded.split(',').map((hop) => hop.trim());
-  return clientOf(withoutPort(hops.at(-trusted_proxies) ?? '') || (request.socket.remoteAddress ?? ''));
+  const address = withoutPort(hops.at(-trusted_proxies) ?? '');
+  return address === '' ? clientOfSocket(socket) : clientOf(address);
+}
+
+/** Clients of connections: an address is taken apart once for all requests of a connection. */
+const clientsOfSockets = new WeakMap<Socket, string>();
+
+function clientOfSocket(socket: Socket): string {
+  const known = clientsOfSockets.get(socket);
+  if (known !== undefined) return known;
+  const client = clientOf(socket.remoteAddress ?? '');
+  clientsOfSockets.set(socket, client);
+  return client;
 }
 
 /** The client that an address stands for. */
@@ -91,7 +105,8 @@ export function mistakeIn({ headers, httpVersion, rawHeaders }: IncomingMessage)
     return httpVersion === '1.0' ? undefined : refusal(400, 'the request has no Host header');
   // Of several ones Node takes the first, and a proxy in front may have taken another.
   let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === 'host') hosts += 1;
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts += 1;
   if (hosts > 1) return refusal(400, 'the request has more than one Host header');
   const { expect } = headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue')
