@@ -1,6 +1,6 @@
 import type { Validator } from '../common/chain/rest.js';
 import { type Call, namesOf, type Params, type StatementOptions } from '../common/clickhouse/database.js';
-import { readRowBinary } from '../common/clickhouse/formats.js';
+import { createBinaryRows, readRowBinary } from '../common/clickhouse/formats.js';
 import type { Target } from '../common/clickhouse/migrate.js';
 import { countRows, removeFromAll } from '../common/clickhouse/remove.js';
 import type { RawBlock, RawTrace } from '../common/gen/indexer/block/v1/block.js';
@@ -82,6 +82,9 @@ const mostKept = 1_000;
 
 /** The condition on a range of heights (inclusive), ascending. */
 const inRange = 'height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height';
+
+/** Bytes and rows of one insert; a row that is larger goes alone. */
+const insertSize = { bytes: 16 * 1024 * 1024, rows: 10_000 };
 
 /** Tables with one row for each block. */
 const perBlock = ['blocks', 'materials', 'traces'] as const;
@@ -232,15 +235,15 @@ export function createBlockStore(
 
     /** Writes consecutive blocks; the headers go last, so the head is never without its material. */
     async write(blocks: readonly BlockRow[]): Promise<void> {
-      const materials = blocks.map(({ header, material }) =>
-        JSON.stringify({ height: header.height, material_base64: Buffer.from(material).toString('base64') }),
-      );
+      const materials = createBinaryRows(insertSize);
+      for (const { header, material } of blocks) {
+        materials.uint64(header.height);
+        materials.string(material);
+        materials.end();
+      }
       await fault('before materials');
-      await database.insert(
-        `${table('materials')} (height, material_base64)`,
-        materials.join('\n'),
-        named('write_materials'),
-      );
+      for (const part of materials.parts())
+        await database.insert(`${table('materials')} (height, material)`, part, named('write_materials'));
       await fault('before headers');
       const rows = blocks.map(({ header }) => JSON.stringify(header));
       await database.insert(table('blocks'), rows.join('\n'), named('write_headers'));
@@ -252,20 +255,18 @@ export function createBlockStore(
     /** Writes traces. */
     async writeTraces(traces: readonly TraceRow[]): Promise<void> {
       await fault('before traces');
-      const rows = traces.map(({ trace, state }) =>
-        JSON.stringify({
-          height: trace.height,
-          block_hash: trace.block_hash,
-          state,
-          material_bytes: trace.material_bytes,
-          material_base64: Buffer.from(trace.material).toString('base64'),
-        }),
-      );
-      await database.insert(
-        `${table('traces')} (height, block_hash, state, material_bytes, material_base64)`,
-        rows.join('\n'),
-        named('write_traces'),
-      );
+      const rows = createBinaryRows(insertSize);
+      for (const { trace, state } of traces) {
+        rows.uint64(trace.height);
+        rows.string(trace.block_hash);
+        rows.string(state);
+        rows.uint64(trace.material_bytes);
+        rows.string(trace.material);
+        rows.end();
+      }
+      const columns = 'height, block_hash, state, material_bytes, material';
+      for (const part of rows.parts())
+        await database.insert(`${table('traces')} (${columns})`, part, named('write_traces'));
       await database.confirm();
       await fault('after traces');
     },

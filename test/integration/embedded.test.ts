@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { QueryTimeout, QueryTooLarge } from '../../services/common/clickhouse/database.js';
 import { openEmbedded } from '../../services/common/clickhouse/embedded.js';
 import { lostParts, watchLostParts } from '../../services/common/clickhouse/engine-files.js';
-import { tsvField } from '../../services/common/clickhouse/formats.js';
+import { createBinaryRows } from '../../services/common/clickhouse/formats.js';
 import { UserError } from '../../services/common/runtime/errors.js';
 import { testDatabase, uniquePrefix } from '../support/database.js';
 import { temporaryFolder } from '../support/folder.js';
@@ -73,7 +73,18 @@ describe('the embedded engine', () => {
   });
 
   const endings = [';', ' ;', ';\n', ' ', '\t', '\n', '\r', '\r\n', '\\', "'", '', '\n\nDROP TABLE kept;\n'];
-  for (const format of ['TabSeparated', 'JSONEachRow'] as const)
+  const inFormat = {
+    RowBinary: (texts: readonly string[]) => {
+      const rows = createBinaryRows({ bytes: 1_000_000, rows: 1_000 });
+      for (const text of texts) {
+        rows.string(text);
+        rows.end();
+      }
+      return rows.parts()[0] as Buffer;
+    },
+    JSONEachRow: (texts: readonly string[]) => texts.map((text) => JSON.stringify({ text })).join('\n'),
+  };
+  for (const [format, written] of Object.entries(inFormat))
     it(`keeps the ends of rows byte for byte, and runs nothing of them: ${format}`, async () => {
       const database = await testDatabase();
       const options = { name: 'endings' };
@@ -85,13 +96,11 @@ describe('the embedded engine', () => {
         {},
         options,
       );
-      const line = (text: string): string =>
-        format === 'TabSeparated' ? tsvField(text) : JSON.stringify({ text });
       // Of one column: an empty value is a blank line, and more than one stand where statements would begin.
       const texts = [...endings, '', '', `DROP TABLE ${table}`, ...endings.map((end) => `a${end}`)];
       for (const [index, last] of endings.entries()) {
         const rows = [`SELECT ${index}${last}`, ...texts, `SELECT ${index}${last}`];
-        await database.insert(table, rows.map(line).join('\n'), options, format);
+        await database.insert(table, written(rows), options);
         const kept = await database.rows<{ text: string }>(`SELECT text FROM ${table}`, {}, options);
         assert.deepEqual(
           kept.map(({ text }) => text),

@@ -43,7 +43,8 @@ export async function serveClickHouse(database: Database): Promise<ClickHouseSer
     const plain = /^INSERT INTO (.+)$/.exec(statement);
     const selects = statement.includes(' FROM input(');
     if (plain !== null && !selects) {
-      await database.insert(plain[1] as string, data.toString('utf8'), options, format as 'JSONEachRow');
+      const rows = format === 'RowBinary' ? data : data.toString('utf8');
+      await database.insert(plain[1] as string, rows, options);
       return;
     }
     const file = join(folder, String(files++));

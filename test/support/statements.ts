@@ -49,9 +49,9 @@ export function withPrivileges(
         take(sql, privilegeOf(sql));
         return database.bytes(sql, format, params, options);
       },
-      insert: async (table, lines, options, format) => {
+      insert: async (table, rows, options) => {
         take(`INSERT INTO ${table}`, 'INSERT');
-        await database.insert(table, lines, options, format);
+        await database.insert(table, rows, options);
       },
       close: () => database.close(),
     },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../services/common/clickhouse/database.js';
+import { readRowBinary } from '../../services/common/clickhouse/formats.js';
 import { checkFollows } from '../../services/common/consumer/consume.js';
 import { createLog } from '../../services/common/runtime/log.js';
 import { chunks } from '../../services/common/util/chunk.js';
@@ -256,7 +257,14 @@ describe('rows of traces', () => {
     );
     assert.deepEqual([end.position.internal_height, end.position.last.internal_tx], [3, 104]);
     assert.deepEqual(end.cursor, [{ height: 3, hash: 'H3', last_sequence: 104, frame_count: 4 }]);
-    const expected = ['internal_tx\taa\t101\t2', 'internal_tx\tbb\t103\t1'];
-    assert.deepEqual(end.frames.texts(), [expected.join('\n')]);
+    const [bytes = Buffer.of(), ...others] = end.frames.parts();
+    assert.deepEqual(others, []);
+    const rows: unknown[] = [];
+    for (const read = readRowBinary(bytes); read.more(); )
+      rows.push([read.fixed(1)[0], String(read.bytes()), read.uint64(), read.uint32()]);
+    assert.deepEqual(rows, [
+      [3, 'aa', 101, 2],
+      [3, 'bb', 103, 1],
+    ]);
   });
 });

@@ -60,8 +60,12 @@ export interface InsertOptions extends StatementOptions {
   readonly guard?: Guard | undefined;
 }
 
-/** How the rows of an insert are written; see `tsvField` for TabSeparated. */
-export type LineFormat = 'JSONEachRow' | 'TabSeparated';
+/** Rows of an insert: JSON objects, one a line (JSONEachRow), or bytes (RowBinary, see `createBinaryRows`). */
+export type InsertRows = string | Buffer;
+
+/** What the engine calls the format of rows. */
+export const formatOf = (rows: InsertRows): 'JSONEachRow' | 'RowBinary' =>
+  typeof rows === 'string' ? 'JSONEachRow' : 'RowBinary';
 
 /**
  * ClickHouse as the stores see it: statements with typed parameters, lines in, bytes out.
@@ -79,11 +83,10 @@ export interface Database {
   /**
    * Inserts rows.
    *
-   * @param table the qualified table, with its column list where a column is ephemeral.
-   * @param lines rows, one a line; an empty text inserts nothing.
-   * @param format what the lines are written in. TabSeparated is cheaper on both sides.
+   * @param table the qualified table, with its column list where the rows are bytes.
+   * @param rows none of them inserts nothing. Bytes are cheaper on both sides.
    */
-  insert(table: string, lines: string, options: InsertOptions, format?: LineFormat): Promise<void>;
+  insert(table: string, rows: InsertRows, options: InsertOptions): Promise<void>;
   /** Waits for what runs and closes the engine. */
   close(): Promise<void>;
 }
@@ -107,8 +110,7 @@ export const aroundStatements = (
     around(options, (some) => database.rows<T>(sql, params, some), 'read'),
   bytes: (sql, format, params, options) =>
     around(options, (some) => database.bytes(sql, format, params, some), 'read'),
-  insert: (table, lines, options, format) =>
-    around(options, (some) => database.insert(table, lines, some, format), 'write'),
+  insert: (table, rows, options) => around(options, (some) => database.insert(table, rows, some), 'write'),
   close: () => database.close(),
 });
 

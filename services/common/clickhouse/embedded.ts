@@ -8,6 +8,7 @@ import { messageOf, UserError } from '../runtime/errors.js';
 import {
   asKnownError,
   type Database,
+  formatOf,
   type Params,
   type Priority,
   parseLines,
@@ -18,7 +19,7 @@ import {
   withinMemory,
 } from './database.js';
 import { endDespiteStatements, isFolderLocked, restoreFatalSignals } from './engine-files.js';
-import { type Column, firstLineOf, insertStatement, rememberColumns } from './insert.js';
+import { type Column, insertStatement, rememberColumns } from './insert.js';
 import { quoted, withLiterals } from './literals.js';
 import { createTurns, type Turns } from './turns.js';
 
@@ -135,20 +136,13 @@ export async function openEmbedded(folder: string): Promise<Database> {
     rows,
     bytes: run,
     // From a file: rows within the statement end at the first blank line, and what follows would run as a statement.
-    async insert(table, lines, options, format = 'JSONEachRow') {
-      if (lines === '') return;
+    async insert(table, rows, options) {
+      if (rows.length === 0) return;
       const file = join(inserts, String(inserted++));
       try {
-        await writeFile(file, lines);
-        const from = (structure: string) => `file(${quoted(file)}, '${format}', ${structure})`;
-        const { sql, params } = await insertStatement(
-          describe,
-          table,
-          firstLineOf(lines),
-          format,
-          from,
-          options.guard,
-        );
+        await writeFile(file, rows);
+        const from = (structure: string) => `file(${quoted(file)}, '${formatOf(rows)}', ${structure})`;
+        const { sql, params } = await insertStatement(describe, table, rows, from, options.guard);
         await run(sql, '', params, {
           ...options,
           priority: options.priority ?? 'write',

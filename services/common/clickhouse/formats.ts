@@ -37,18 +37,91 @@ export function createLines(): Lines {
   };
 }
 
-// The engine takes a carriage return at the end of the first line for a file of Windows, and refuses it.
-const special = /[\\\t\n\r]/;
+/**
+ * Rows of an insert in the format RowBinary, collected as bytes: the fields of a row in the order of its columns. Cheaper
+ * than text on both sides, and no long strings are left to the garbage collector.
+ */
+export interface BinaryRows {
+  /** UInt8, and the number of a value of an Enum8. */
+  uint8(value: number): void;
+  uint32(value: number): void;
+  uint64(value: number | bigint): void;
+  /** String: bytes, or a text as UTF-8. A lone surrogate has none: the replacement character stands for it. */
+  string(value: string | Uint8Array): void;
+  /** Array(UInt64). */
+  uint64s(values: readonly number[]): void;
+  /** Ends a row. */
+  end(): void;
+  /** Everything that was added, in parts of whole rows. */
+  parts(): readonly Buffer[];
+}
 
-/** A string as a field of the format TabSeparated. A lone surrogate has no UTF-8: the replacement character stands for it. */
-export function tsvField(text: string): string {
-  const whole = text.toWellFormed();
-  if (!special.test(whole)) return whole;
-  return whole
-    .replaceAll('\\', '\\\\')
-    .replaceAll('\t', '\\t')
-    .replaceAll('\n', '\\n')
-    .replaceAll('\r', '\\r');
+/** Bytes that a part has room for at first. */
+const firstRoom = 16 * 1024;
+
+/** Starts collecting. @param most bytes and rows of a part; one row may be larger. */
+export function createBinaryRows(most: { readonly bytes: number; readonly rows: number }): BinaryRows {
+  const parts: Buffer[] = [];
+  let part = Buffer.allocUnsafe(0);
+  let [used, rows] = [0, 0];
+
+  const makeRoom = (bytes: number): void => {
+    if (used + bytes <= part.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(firstRoom, used + bytes, 2 * part.length));
+    part.copy(larger, 0, 0, used);
+    part = larger;
+  };
+  const cut = (): void => {
+    if (used > 0) parts.push(part.subarray(0, used));
+    [part, used, rows] = [Buffer.allocUnsafe(0), 0, 0];
+  };
+  const length = (value: number): void => {
+    makeRoom(10);
+    let rest = value;
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) part[used++] = (rest % 0x80) | 0x80;
+    part[used++] = rest;
+  };
+  const uint64 = (value: number | bigint): void => {
+    makeRoom(8);
+    if (typeof value === 'bigint') part.writeBigUInt64LE(value, used);
+    else {
+      part.writeUInt32LE(value % 2 ** 32, used);
+      part.writeUInt32LE(Math.floor(value / 2 ** 32), used + 4);
+    }
+    used += 8;
+  };
+
+  return {
+    uint8(value) {
+      makeRoom(1);
+      part[used++] = value;
+    },
+    uint32(value) {
+      makeRoom(4);
+      used = part.writeUInt32LE(value, used);
+    },
+    uint64,
+    string(value) {
+      const bytes = Buffer.byteLength(value);
+      length(bytes);
+      makeRoom(bytes);
+      if (typeof value === 'string') part.write(value, used);
+      else part.set(value, used);
+      used += bytes;
+    },
+    uint64s(values) {
+      length(values.length);
+      for (const value of values) uint64(value);
+    },
+    end() {
+      rows += 1;
+      if (used >= most.bytes || rows >= most.rows) cut();
+    },
+    parts() {
+      cut();
+      return parts;
+    },
+  };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Guard, LineFormat, Params } from './database.js';
+import type { Guard, InsertRows, Params } from './database.js';
 import { quoted } from './literals.js';
 
 /** A column of a table, as DESCRIBE TABLE says it. */
@@ -12,7 +12,7 @@ export interface Column {
 /** Reads the columns of a qualified table. */
 export type Describe = (table: string) => Promise<readonly Column[]>;
 
-/** A statement that inserts lines that lie elsewhere: in a file, or in the body of a request. */
+/** A statement that inserts rows that lie elsewhere: in a file, or in the body of a request. */
 export interface InsertStatement {
   readonly sql: string;
   readonly params: Params;
@@ -20,12 +20,6 @@ export interface InsertStatement {
 
 /** The column that says which writer a row is of; see writer/fence.ts. */
 const epochColumn = 'epoch';
-
-/** The first of lines. */
-export function firstLineOf(lines: string): string {
-  const end = lines.indexOf('\n');
-  return end === -1 ? lines : lines.slice(0, end);
-}
 
 /** Makes `Describe` remember what it has read. A table keeps its columns; a migration only adds some. */
 export function rememberColumns(describe: Describe): Describe {
@@ -41,23 +35,22 @@ export function rememberColumns(describe: Describe): Describe {
 }
 
 /**
- * The statement that inserts lines, with the types of their fields spelled out.
+ * The statement that inserts rows, with the types of their fields spelled out.
  *
- * @param table the qualified table, with its column list where the lines do not hold all columns.
- * @param firstLine tells which columns that have a default are given, where there is no column list.
- * @param source a table function that gives the lines, for a structure as a string literal.
+ * @param table the qualified table, with its column list where the rows do not hold all columns.
+ * @param rows their first one tells which columns that have a default are given, where there is no column list.
+ * @param source a table function that gives the rows, for a structure as a string literal.
  */
 export async function insertStatement(
   describe: Describe,
   table: string,
-  firstLine: string,
-  format: LineFormat,
+  rows: InsertRows,
   source: (structure: string) => string,
   guard: Guard | undefined,
 ): Promise<InsertStatement> {
   const [, name = table, list] = /^(\S+)(?:\s+\((.+)\))?$/.exec(table) ?? [];
   const columns = await describe(name);
-  const given = list?.split(',').map((column) => column.trim()) ?? columnsOf(columns, firstLine, format);
+  const given = list?.split(',').map((column) => column.trim()) ?? columnsOf(columns, rows);
   const types = given.map((column) => {
     const type = columns.find((one) => one.name === column)?.type;
     if (type === undefined) throw new Error(`the table ${name} has no column ${column}`);
@@ -74,10 +67,11 @@ export async function insertStatement(
   };
 }
 
-/** The columns that lines without a column list give: all without a default, and those that the first line names. */
-function columnsOf(columns: readonly Column[], firstLine: string, format: LineFormat): string[] {
+/** The columns that rows without a column list give: all without a default, and those that the first line names. */
+function columnsOf(columns: readonly Column[], rows: InsertRows): string[] {
   const plain = columns.filter(({ default_type, name }) => default_type === '' && name !== epochColumn);
-  if (format !== 'JSONEachRow') return plain.map(({ name }) => name);
+  if (typeof rows !== 'string') return plain.map(({ name }) => name);
+  const [firstLine = ''] = rows.split('\n', 1);
   const keys = new Set(Object.keys(JSON.parse(firstLine) as object));
   return columns.filter((column) => plain.includes(column) || keys.has(column.name)).map(({ name }) => name);
 }

@@ -81,7 +81,7 @@ function split(usual: Database, urgent: Database): Database {
     rows: <T>(sql: string, params: Readonly<Record<string, unknown>>, options: StatementOptions) =>
       of(options).rows<T>(sql, params, options),
     bytes: (sql, format, params, options) => of(options).bytes(sql, format, params, options),
-    insert: (table, lines, options, format) => of(options).insert(table, lines, options, format),
+    insert: (table, rows, options) => of(options).insert(table, rows, options),
     async close() {
       await Promise.all([usual.close(), urgent.close()]);
     },

@@ -6,8 +6,9 @@ import {
   codeOf,
   type Database,
   DatabaseUnavailable,
+  formatOf,
   type InsertOptions,
-  type LineFormat,
+  type InsertRows,
   type Params,
   parseLines,
   readAll,
@@ -16,7 +17,7 @@ import {
   stoppingAfter,
   withinMemory,
 } from './database.js';
-import { type Column, firstLineOf, insertStatement, rememberColumns } from './insert.js';
+import { type Column, insertStatement, rememberColumns } from './insert.js';
 
 /** Node's codes for a server that is not there or went away, and the client's word for one that is silent. */
 const unreachable =
@@ -118,23 +119,22 @@ export function openServer(options: ServerOptions): Database {
 
   const insertOnce = async (
     table: string,
-    lines: string,
+    rows: InsertRows,
     { guard, ...statement }: InsertOptions,
-    format: LineFormat,
   ): Promise<void> => {
     const { sql, params } =
       guard === undefined
         ? { sql: `INSERT INTO ${table}`, params: {} }
-        : await insertStatement(describe, table, firstLineOf(lines), format, (all) => `input(${all})`, guard);
+        : await insertStatement(describe, table, rows, (all) => `input(${all})`, guard);
     const limits =
       guard?.limit_seconds === undefined
         ? {}
         : { max_execution_time: guard.limit_seconds, insert_quorum_timeout: guard.limit_seconds * 1_000 };
     await guarded({ ...statement, deadline: undefined }, async (clickhouse_settings) => {
       const { stream } = await client.exec({
-        query: `${sql} FORMAT ${format}`,
+        query: `${sql} FORMAT ${formatOf(rows)}`,
         query_params: { ...params },
-        values: Readable.from([lines], { objectMode: false }),
+        values: Readable.from([rows], { objectMode: false }),
         clickhouse_settings: { ...clickhouse_settings, ...limits },
       });
       await readAll(stream);
@@ -149,11 +149,11 @@ export function openServer(options: ServerOptions): Database {
       }),
     rows,
     bytes,
-    async insert(table, lines, statement, format = 'JSONEachRow') {
-      if (lines === '') return;
+    async insert(table, rows, statement) {
+      if (rows.length === 0) return;
       for (let attempt = 1; ; attempt++) {
         try {
-          return await insertOnce(table, lines, statement, format);
+          return await insertOnce(table, rows, statement);
         } catch (error) {
           // Jobs that score write to the same tables: one waits until the quorum has what the other wrote.
           if (codeOf(error) !== quorumBusy || attempt === quorumAttempts) throw error;

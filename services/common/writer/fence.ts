@@ -132,13 +132,11 @@ export function soleWriter(database: Database): FencedDatabase {
     nextVersion: () => versionOf(epoch, ++versions),
     insertSelect: (table, columns, select, params, options) =>
       database.command(insertSelectSql(table, columns, select), { ...params, guard_epoch: epoch }, options),
-    insert: (table, lines, options, format) =>
-      database.insert(
-        table,
-        lines,
-        { ...options, guard: { epoch, condition: undefined, limit_seconds: undefined } },
-        format,
-      ),
+    insert: (table, rows, options) =>
+      database.insert(table, rows, {
+        ...options,
+        guard: { epoch, condition: undefined, limit_seconds: undefined },
+      }),
     remove: (table, condition, params, options) =>
       database.command(`DELETE FROM ${table} WHERE ${condition}`, params, options),
     confirm: async () => {},
@@ -447,8 +445,8 @@ export function createFence(options: FenceOptions): Fence {
       rows: <T>(sql: string, params: Readonly<Record<string, unknown>>, statement: StatementOptions) =>
         inner.rows<T>(sql, params, statement),
       bytes: (sql, format, params, statement) => inner.bytes(sql, format, params, statement),
-      async insert(table, lines, statement, format) {
-        await writing(() => inner.insert(table, lines, { ...statement, guard: guard() }, format));
+      async insert(table, rows, statement) {
+        await writing(() => inner.insert(table, rows, { ...statement, guard: guard() }));
       },
       async remove(table, condition, params, statement) {
         await confirm();

@@ -1,4 +1,5 @@
-import type { Call } from '../clickhouse/database.js';
+import type { Call, InsertRows } from '../clickhouse/database.js';
+import type { BinaryRows } from '../clickhouse/formats.js';
 import type { Target } from '../clickhouse/migrate.js';
 import type { Cursor } from '../consumer/consume.js';
 import type { FaultPoint } from '../runtime/lifecycle.js';
@@ -34,8 +35,6 @@ export interface TableWriterOptions<Position extends Cursor, Name extends string
   readonly nothing: Position;
   /** How far calls of this process may read: it moves with what is written. */
   readonly shown: Head<Position>;
-  /** Characters and lines of one insert: large ones are cheaper by the row, but hold up those who read. */
-  readonly insertSize?: readonly [characters: number, lines: number];
   /** Where tables are that have no head yet. Default: where those of an earlier version are. */
   readonly find?: (
     read: (first?: () => Promise<HeadRow<Position>>) => Promise<HeadRow<Position>>,
@@ -80,20 +79,18 @@ export interface TableWriter<Position extends Cursor, Name extends string> {
   writing(work: () => Promise<void>): Promise<void>;
   /** Recovers, in a turn of `exclusive`, if a write has failed and nobody has done so yet. */
   mend(): Promise<void>;
-  /**
-   * Inserts rows in as many statements as they need.
-   *
-   * @param columns of lines that are TabSeparated; others are JSONEachRow.
-   */
-  insert(name: Name, lines: Iterable<string>, columns?: string): Promise<void>;
+  /** Inserts rows, each a JSON object, in as many statements as they need. */
+  insert(name: Name, lines: Iterable<string>): Promise<void>;
+  /** Inserts rows that are bytes, a statement for each of their parts. @param columns in the order of the fields. */
+  insertBinary(name: Name, rows: BinaryRows, columns: string): Promise<void>;
   /** See `WriterHead`. */
   writeViews(views: readonly ViewRows<Name>[], isAll?: boolean): Promise<void>;
   /** Says that everything up to a position is written. */
   advance(position: Position): Promise<void>;
 }
 
-/** Characters and lines of one insert. */
-const defaultInsertSize = [3 * 1024 * 1024, 50_000] as const;
+/** Characters and lines of one insert: large ones are cheaper by the row, but hold up those who read. */
+const [characters, lineCount] = [3 * 1024 * 1024, 50_000];
 
 /**
  * Makes the one writer of a service's tables. Every write leaves them, whatever it is interrupted by, in a state that
@@ -102,9 +99,8 @@ const defaultInsertSize = [3 * 1024 * 1024, 50_000] as const;
 export function createTableWriter<Position extends Cursor, Name extends string>(
   options: TableWriterOptions<Position, Name>,
 ): TableWriter<Position, Name> {
-  const { database, tables, head: table, shown, fault, log, insertSize = defaultInsertSize } = options;
+  const { database, tables, head: table, shown, fault, log } = options;
   const { name } = table;
-  const [characters, lineCount] = insertSize;
   const exclusive = createMutex();
   const head = createWriterHead({ ...options, onRepairs: shown.takeRepairs });
   let position = options.nothing;
@@ -143,6 +139,11 @@ export function createTableWriter<Position extends Cursor, Name extends string>(
     return found;
   };
 
+  const insertRows = async (into: Name, table: string, rows: InsertRows): Promise<void> => {
+    await fault(`write ${into}`);
+    await database.insert(table, rows, { name: `${name}.write_${into}` });
+  };
+
   return {
     exclusive,
     get isClean() {
@@ -159,15 +160,12 @@ export function createTableWriter<Position extends Cursor, Name extends string>(
     async mend() {
       if (hasFailed) await recover();
     },
-    async insert(into, lines, columns) {
-      const [where, format] =
-        columns === undefined
-          ? ([tables.of(into), 'JSONEachRow'] as const)
-          : ([`${tables.of(into)} (${columns})`, 'TabSeparated'] as const);
-      for (const some of chunks(lines, { most: characters, of: ({ length }) => length }, atMost(lineCount))) {
-        await fault(`write ${into}`);
-        await database.insert(where, some.join('\n'), { name: `${name}.write_${into}` }, format);
-      }
+    async insert(into, lines) {
+      for (const some of chunks(lines, { most: characters, of: ({ length }) => length }, atMost(lineCount)))
+        await insertRows(into, tables.of(into), some.join('\n'));
+    },
+    async insertBinary(into, rows, columns) {
+      for (const part of rows.parts()) await insertRows(into, `${tables.of(into)} (${columns})`, part);
     },
     writeViews: head.writeViews,
     async advance(next) {

@@ -1,20 +1,23 @@
 import type { AccountKey } from '../../common/chain/address.js';
-import { createLines, type Lines, tsvField } from '../../common/clickhouse/formats.js';
+import { type BinaryRows, createBinaryRows } from '../../common/clickhouse/formats.js';
 import type { Cursor } from '../../common/consumer/consume.js';
 import type { DecodedBlock, DecodedFrame, DecodedTx } from '../decode/types.js';
 import type { Position } from './cursor.js';
 import type { StagedEnds } from './list-end-cache.js';
 import { type ListEnd, type ListKey, listKey, listOf } from './list-ends.js';
 import { noMsgs, type StagedMsgSets } from './msg-sets.js';
-import { accountLists, type Kind } from './tables.js';
+import { accountLists, type Kind, numberOfKind, numberOfList } from './tables.js';
 
-/** Rows of a part of a batch for every table: the lines in the format TabSeparated. */
+/** Rows of a part of a batch for every table. */
 export interface Rows {
-  readonly bodies: Lines;
-  readonly hashes: Lines;
-  readonly account_items: Lines;
-  readonly msg_set_txs: Lines;
+  readonly bodies: BinaryRows;
+  readonly hashes: BinaryRows;
+  readonly account_items: BinaryRows;
+  readonly msg_set_txs: BinaryRows;
 }
+
+/** Bytes and rows of one insert: large ones are cheaper by the row, but hold up those who read. */
+const insertSize = { bytes: 4 * 1024 * 1024, rows: 100_000 };
 
 /** A numbered body of a batch. */
 export interface Entry {
@@ -47,22 +50,22 @@ export interface BatchEnd {
   readonly cursor: (Cursor & Readonly<Record<string, unknown>>)[];
   position: Position;
   /** Rows that point to the frames of a tx. */
-  readonly frames: Lines;
+  readonly frames: BinaryRows;
 }
 
 /** A batch that begins after a position. */
 export const startBatch = (position: Position): BatchEnd => ({
   cursor: [],
   position,
-  frames: createLines(),
+  frames: createBinaryRows(insertSize),
 });
 
 /** Rows to collect into. */
 export const startRows = (): Rows => ({
-  bodies: createLines(),
-  hashes: createLines(),
-  account_items: createLines(),
-  msg_set_txs: createLines(),
+  bodies: createBinaryRows(insertSize),
+  hashes: createBinaryRows(insertSize),
+  account_items: createBinaryRows(insertSize),
+  msg_set_txs: createBinaryRows(insertSize),
 });
 
 /** The account lists that a part appends to. */
@@ -120,7 +123,7 @@ export function* entriesOfTraces(
       yield { kind: 'internal_tx', sequence, hash, body, msgs: [], accounts, stores: [] };
     }
     for (const [hash, { first, count }] of ofHash)
-      end.frames.add(hashLine({ kind: 'internal_tx', hash, sequence: first }, count));
+      addHash(end.frames, { kind: 'internal_tx', hash, sequence: first }, count);
     end.cursor.push({ height, hash: block_hash, last_sequence: sequence, frame_count: sequence - before });
     end.position = {
       ...end.position,
@@ -140,27 +143,46 @@ export function addEntry(
 ): void {
   const { kind, sequence, body, msgs } = entry;
   const msg_set = sets.numberOf(msgs, sequence);
-  rows.bodies.add(`${kind}\t${sequence}\t${tsvField(body)}`);
-  if (kind !== 'internal_tx') rows.hashes.add(hashLine(entry, 1));
-  if (msg_set !== noMsgs) rows.msg_set_txs.add(`${msg_set}\t${sequence}`);
+  const { bodies, msg_set_txs, account_items } = rows;
+  bodies.uint8(numberOfKind[kind]);
+  bodies.uint64(sequence);
+  bodies.string(body);
+  bodies.end();
+  if (kind !== 'internal_tx') addHash(rows.hashes, entry, 1);
+  if (msg_set !== noMsgs) {
+    msg_set_txs.uint32(msg_set);
+    msg_set_txs.uint64(sequence);
+    msg_set_txs.end();
+  }
   for (const key of listsOfEntry(entry, owners)) {
     const [list, account] = listOf(key);
-    rows.account_items.add(`${list}\t${account}\t${ends.append(key, sequence)}\t${sequence}\t${msg_set}`);
+    account_items.uint8(numberOfList[list]);
+    account_items.string(account);
+    account_items.uint64(ends.append(key, sequence));
+    account_items.uint64(sequence);
+    account_items.uint32(msg_set);
+    account_items.end();
   }
 }
 
-/** The rows of the ends of lists, in the format TabSeparated. */
-export function endRows(ends: Iterable<readonly [ListKey, ListEnd]>, version: string): Lines {
-  const lines = createLines();
+/** The rows of the ends of lists. */
+export function endRows(ends: Iterable<readonly [ListKey, ListEnd]>, version: string): BinaryRows {
+  const rows = createBinaryRows(insertSize);
   for (const [key, { count, latest }] of ends) {
     const [list, account] = listOf(key);
-    lines.add(`${list}\t${account}\t${count}\t[${latest.join(',')}]\t${version}\t0`);
+    rows.uint8(numberOfList[list]);
+    rows.string(account);
+    rows.uint64(count);
+    rows.uint64s(latest);
+    rows.uint64(BigInt(version));
+    rows.uint8(0);
+    rows.end();
   }
-  return lines;
+  return rows;
 }
 
-/** The columns of the tables whose rows are TabSeparated, in the order of the fields. */
-export const lineColumns = {
+/** The columns of the rows, in the order of their fields. */
+export const rowColumns = {
   bodies: 'kind, sequence, body',
   hashes: 'kind, hash, sequence, body_count',
   account_items: 'list, account, ord, sequence, msg_set',
@@ -168,11 +190,18 @@ export const lineColumns = {
   list_ends: 'list, account, length, latest, version, is_deleted',
 } as const;
 
-/** A row that points from a hash to bodies. */
-const hashLine = (
+/** Appends a row that points from a hash to bodies. */
+function addHash(
+  rows: BinaryRows,
   { kind, hash, sequence }: Pick<Entry, 'kind' | 'hash' | 'sequence'>,
   count: number,
-): string => `${kind}\t${hash}\t${sequence}\t${count}`;
+): void {
+  rows.uint8(numberOfKind[kind]);
+  rows.string(hash);
+  rows.uint64(sequence);
+  rows.uint32(count);
+  rows.end();
+}
 
 /** The lists that an entry is appended to: of the accounts that it names, and of the owners of the stores that it names. */
 function* listsOfEntry(

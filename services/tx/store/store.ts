@@ -20,8 +20,8 @@ import {
   endRows,
   entriesOfBlocks,
   entriesOfTraces,
-  lineColumns,
   listsOf,
+  rowColumns,
   startBatch,
   startRows,
 } from './rows.js';
@@ -59,9 +59,6 @@ export interface Written {
     | undefined;
 }
 
-/** Characters and lines of one insert. */
-const insertSize = [4 * 1024 * 1024, 100_000] as const;
-
 /** Memory for 200,000 list ends is about 50 MB. */
 const defaultEndCapacity = 200_000;
 
@@ -83,7 +80,7 @@ export function createTxStore(options: StoreOptions): TxStore {
   const owners = createOwners(database, tables, log, options.resolveStores);
   const sets = createMsgSets();
   const writer = createTableWriter<Position, TableName>({
-    ...{ database, tables, fault, log, onRebuild: options.onRebuild, insertSize },
+    ...{ database, tables, fault, log, onRebuild: options.onRebuild },
     ...{ head, views: [txViews], above: factsAbove, shown: options.head, nothing, what: 'the txs are' },
     forget() {
       ends.clear();
@@ -115,13 +112,10 @@ export function createTxStore(options: StoreOptions): TxStore {
       await slice();
     }
     for (const name of ['bodies', 'hashes', 'account_items', 'msg_set_txs'] as const)
-      await writer.insert(name, rows[name].texts(), lineColumns[name]);
+      await writer.insertBinary(name, rows[name], rowColumns[name]);
     await writer.insert('stores', jsonLines(learnt));
-    await writer.insert(
-      'list_ends',
-      endRows(staged.changed(), database.nextVersion()).texts(),
-      lineColumns.list_ends,
-    );
+    const endsChanged = endRows(staged.changed(), database.nextVersion());
+    await writer.insertBinary('list_ends', endsChanged, rowColumns.list_ends);
     staged.commit();
     for (const { kind, sequence } of part) numbered[kind] = sequence;
     return staged;
@@ -148,7 +142,7 @@ export function createTxStore(options: StoreOptions): TxStore {
       parts += 1;
       items = parts === 1 ? { bodies: part, ends: [...staged.changed()] } : undefined;
     }
-    await writer.insert('hashes', end.frames.texts(), lineColumns.hashes);
+    await writer.insertBinary('hashes', end.frames, rowColumns.hashes);
     await writer.insert('msg_sets', jsonLines(stagedSets.added()));
     await writer.insert('stores', jsonLines(created));
     await writer.insert(cursorTable, jsonLines(end.cursor));

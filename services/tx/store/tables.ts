@@ -11,6 +11,19 @@ export type Kind = 'tx' | 'evm_tx' | 'internal_tx';
 /** The lists that an account has. */
 export type AccountList = 'tx' | 'signed_tx' | 'evm_tx' | 'sent_evm_tx' | 'internal_tx' | 'sent_internal_tx';
 
+/** The numbers of kinds in the tables. */
+export const numberOfKind: Readonly<Record<Kind, number>> = { tx: 1, evm_tx: 2, internal_tx: 3 };
+
+/** The numbers of lists in the tables. */
+export const numberOfList: Readonly<Record<AccountList, number>> = {
+  tx: 1,
+  signed_tx: 2,
+  evm_tx: 3,
+  sent_evm_tx: 4,
+  internal_tx: 5,
+  sent_internal_tx: 6,
+};
+
 /** The lists of a kind: all that names an account, and what the account signed or sent. */
 export const accountLists: Readonly<
   Record<Kind, { readonly named: AccountList; readonly sent: AccountList }>
