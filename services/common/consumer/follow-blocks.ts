@@ -1,11 +1,11 @@
-import { BlockMaterial, type RawBlock } from '../gen/indexer/block/v1/block.js';
+import type { BlockMaterial, RawBlock } from '../gen/indexer/block/v1/block.js';
 import type { OpenOptions } from '../reindex/tables.js';
 import { callRpc } from '../rpc/client.js';
 import { messageOf, UserError } from '../runtime/errors.js';
 import { sleep } from '../runtime/lifecycle.js';
 import { createProblemLog, type DecodeProblem, type ProblemLogOptions } from '../runtime/log.js';
 import { createSlices } from '../util/concurrency.js';
-import { decompress } from '../util/gzip.js';
+import { readMaterial } from '../util/material.js';
 import { onlyInUse, type WriterHealth } from '../writer/health.js';
 import type { TableStore } from '../writer/table-writer.js';
 import { type Consumer, type Cursor, consume } from './consume.js';
@@ -140,7 +140,7 @@ function consumerOf<Decoded>(options: FollowBlocksOptions<Decoded>): Consumer<De
       const slice = createSlices();
       for (const block of blocks) {
         signal.throwIfAborted();
-        decoded.push(decode(block, BlockMaterial.decode(await decompress(block.material))));
+        decoded.push(decode(block, await readMaterial(block)));
         await slice();
       }
       return decoded;
