@@ -1,12 +1,14 @@
 import { sleep } from '../../services/common/runtime/lifecycle.js';
 import { quantile } from './load.js';
-import type { Program } from './processes.js';
+import type { Processor, Program } from './processes.js';
 
 /** How catching up went. */
 export interface CatchUp {
   readonly blocks: number;
   readonly seconds: number;
   readonly blocks_per_second: number;
+  /** Processor time a block in milliseconds, by thread. */
+  readonly processor_ms: Processor;
   /** What the node sent for a block, on average, in kB. */
   readonly kb_per_block: number;
   /** Reads that were sent meanwhile, and their latency in milliseconds. */
@@ -46,7 +48,7 @@ const probes = [
 export async function measureCatchUp(options: CatchUpOptions): Promise<CatchUp> {
   const base = `http://127.0.0.1:${options.port}`;
   const from = await firstHeight(base);
-  const started = performance.now();
+  const [started, before] = [performance.now(), options.program.processor()];
   const latencies: number[] = [];
   let failures = 0;
   let height = from;
@@ -66,10 +68,16 @@ export async function measureCatchUp(options: CatchUpOptions): Promise<CatchUp> 
   const seconds = (performance.now() - started) / 1000;
   latencies.sort((a, b) => a - b);
   const blocks = options.height - from;
+  const processor_ms = Object.fromEntries(
+    Object.entries(options.program.processor())
+      .map(([thread, ms]): [string, number] => [thread, (ms - (before[thread] ?? 0)) / blocks])
+      .filter(([, ms]) => ms >= 0.01),
+  );
   return {
     blocks,
     seconds,
     blocks_per_second: blocks / seconds,
+    processor_ms,
     kb_per_block: await blockSize(options.node_url, options.height),
     reads: {
       count: latencies.length,

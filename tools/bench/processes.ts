@@ -12,7 +12,15 @@ export interface Program {
   stop(): Promise<void>;
   /** Resident memory now and at its highest, in bytes. */
   memory(): { readonly now: number; readonly peak: number };
+  /** Processor time so far in milliseconds: of the thread that runs JavaScript, and of all others by their names. */
+  processor(): Processor;
 }
+
+/** Processor time in milliseconds by thread. */
+export type Processor = Readonly<Record<string, number>>;
+
+/** Milliseconds in what Linux counts processor time in. */
+const tick_ms = 10;
 
 /** Starts `weft ARGS` with an environment of its own; what it prints to standard error is shown. */
 export function startProgram(args: readonly string[], env: Readonly<Record<string, string>> = {}): Program {
@@ -32,6 +40,23 @@ export function startProgram(args: readonly string[], env: Readonly<Record<strin
       const of = (key: string): number =>
         Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) * 1024;
       return { now: of('VmRSS'), peak: of('VmHWM') };
+    },
+    processor() {
+      const tasks = `/proc/${child.pid}/task`;
+      const times: Record<string, number> = {};
+      for (const thread of readdirSync(tasks)) {
+        try {
+          const [name = '', rest = ''] = readFileSync(join(tasks, thread, 'stat'), 'utf8')
+            .split(/\((.*)\) /s)
+            .slice(1);
+          const [user, system] = rest.split(' ').slice(11, 13).map(Number);
+          const key = Number(thread) === child.pid ? 'JavaScript' : name.replace(/[\d_]+$/, '');
+          times[key] = (times[key] ?? 0) + ((user ?? 0) + (system ?? 0)) * tick_ms;
+        } catch {
+          // a thread that has ended meanwhile
+        }
+      }
+      return times;
     },
   };
 }

@@ -66,6 +66,15 @@ export function benchRoutes(samples: Samples, seed = 1): BenchRoute[] {
   ];
 }
 
+/** The name of `mixedRoute`. */
+export const mixName = 'mix of tx by hash, account page, list page';
+
+/** One request again and again. */
+export const oneUrl = ({ hashes }: Samples): BenchRoute => ({
+  name: 'one tx again and again',
+  nextPath: () => `/indexer/tx/v1/txs/${hashes[0]}`,
+});
+
 /** What wallets and explorers ask for most, mixed evenly: a tx, an account's page, a list page. */
 export function mixedRoute(samples: Samples, seed = 2): BenchRoute {
   const random = mulberry32(seed);
@@ -77,5 +86,5 @@ export function mixedRoute(samples: Samples, seed = 2): BenchRoute {
     () =>
       `${tx}/txs?pagination.limit=20&pagination.offset=${Math.floor(random() * Math.max(1, samples.total - 20))}`,
   ];
-  return { name: 'mix of tx by hash, account page, list page', nextPath: () => one(kinds)() };
+  return { name: mixName, nextPath: () => one(kinds)() };
 }
