@@ -3,6 +3,7 @@ import {
   appendFileSync,
   existsSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -134,6 +135,26 @@ describe('facts on local disk', () => {
     deleted.put('tx', new Map([[5_000, 'again']]));
     await deleted.close();
     assert.equal((await textsOf(start(), 'tx', [5_000])).get(5_000), 'again');
+  });
+
+  it('are missing, and never those of others, where files have changed their names', async () => {
+    let files = start();
+    const texts = (from: number) =>
+      new Map([0, 1, 2].map((entry) => [from + entry, `value ${from + entry}`] as const));
+    files.put('tx', texts(0));
+    files.put('tx', texts(4_096));
+    await files.close();
+    const [first = '', second = ''] = filesIn().sort();
+    renameSync(first, `${first}.other`);
+    renameSync(second, first);
+    renameSync(`${first}.other`, second);
+    files = start();
+    assert.deepEqual(await textsOf(files, 'tx', [0, 1, 2, 4_096, 4_097, 4_098]), new Map());
+    files.put('tx', texts(0));
+    await files.close();
+    files = start();
+    assert.deepEqual(await textsOf(files, 'tx', [0, 1, 2, 4_096]), texts(0));
+    await files.close();
   });
 
   it('are none where the disk cannot be written, and nothing fails', async () => {

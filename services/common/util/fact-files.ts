@@ -80,8 +80,18 @@ const io = {
   unlink: promisify(unlink),
 };
 
+/**
+ * The checksum of a value: also of which file and entry it is for, so that one of another number is never taken for it, even
+ * where files have changed their names.
+ *
+ * @param name the file's.
+ */
+const checksumOf = (value: Uint8Array, name: string, entry: number): number =>
+  crc32(value, (crc32(name) ^ entry) >>> 0);
+
 /** A file of the cache. */
 interface File {
+  readonly name: string;
   readonly path: string;
   /** Undefined while it is not open. */
   handle: Promise<{ readonly fd: number; readonly index: Buffer }> | undefined;
@@ -216,7 +226,7 @@ export function createFactFiles({
       });
       kept.sort((one, other) => one.mtimeMs - other.mtimeMs);
       for (const { name, path, end } of kept) {
-        files.set(name, { path, end, handle: undefined, users: 0, isLeft: false });
+        files.set(name, { name, path, end, handle: undefined, users: 0, isLeft: false });
         size += end;
       }
     } catch (error) {
@@ -241,7 +251,14 @@ export function createFactFiles({
     path: string,
     values: readonly (readonly [number, Buffer])[],
   ): Promise<void> => {
-    const file = files.get(name) ?? { path, handle: undefined, end: indexSize, users: 0, isLeft: false };
+    const file = files.get(name) ?? {
+      name,
+      path,
+      handle: undefined,
+      end: indexSize,
+      users: 0,
+      isLeft: false,
+    };
     if (!files.has(name)) size += file.end;
     files.delete(name);
     files.set(name, file);
@@ -254,7 +271,7 @@ export function createFactFiles({
         const place = entry * entrySize;
         index.writeUIntLE(at, place, 6);
         index.writeUInt32LE(value.length, place + 6);
-        index.writeUInt32LE(crc32(value), place + 10);
+        index.writeUInt32LE(checksumOf(value, name, entry), place + 10);
         at += value.length;
         [least, most] = [Math.min(least, entry), Math.max(most, entry)];
       }
@@ -300,7 +317,8 @@ export function createFactFiles({
           const { bytesRead } = await io.read(fd, bytes, 0, bytes.length, from);
           for (const { number, at, length, sum } of run) {
             const value = bytes.subarray(at - from, at - from + length);
-            if (at - from + length <= bytesRead && crc32(value) === sum) found.set(number, value);
+            const isWhole = at - from + length <= bytesRead;
+            if (isWhole && checksumOf(value, file.name, number % perFile) === sum) found.set(number, value);
           }
         }),
       );

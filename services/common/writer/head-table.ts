@@ -143,7 +143,7 @@ export function factsOf(
   { name, table }: Pick<HeadTable<Cursor>, 'name' | 'table'>,
   head: { readonly position: Cursor; readonly repairs: number },
 ): () => string {
-  let uuid = '';
+  let uuid: string | undefined;
   let isAsking = false;
   const ask = async (): Promise<void> => {
     isAsking = true;
@@ -157,8 +157,8 @@ export function factsOf(
   };
   return () => {
     if (head.position.height === 0 || isRepairing(head.repairs)) return '';
-    if (uuid === '' && !isAsking) void ask();
-    return uuid === '' ? '' : `${uuid}-${head.repairs}`;
+    if (uuid === undefined && !isAsking) void ask();
+    return uuid === undefined || uuid === '' ? '' : `${uuid}-${head.repairs}`;
   };
 }
 
