@@ -86,6 +86,9 @@ const inRange = 'height BETWEEN {from:UInt64} AND {to:UInt64} ORDER BY height';
 /** Bytes and rows of one insert; a row that is larger goes alone. */
 const insertSize = { bytes: 16 * 1024 * 1024, rows: 10_000 };
 
+/** Bytes of a header that is kept; a block with more fees is read from the tables. */
+const mostOfHeader = 1024 * 1024;
+
 /** Tables with one row for each block. */
 const perBlock = ['blocks', 'materials', 'traces'] as const;
 
@@ -104,10 +107,7 @@ export function createBlockStore(
   const keep = (headers: readonly ShownHeader[]): void =>
     files.put('headers', new Map(headers.map((header) => [header.height, JSON.stringify(header)])));
   /** Those of heights that are kept, ascending. */
-  const kept = async (
-    heights: readonly number[],
-    most_bytes = Number.POSITIVE_INFINITY,
-  ): Promise<ShownHeader[]> => {
+  const kept = async (heights: readonly number[], most_bytes = mostOfHeader): Promise<ShownHeader[]> => {
     const found = await files.get('headers', heights, most_bytes);
     return heights.flatMap((height) => {
       const text = found.get(height);

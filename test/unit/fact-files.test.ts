@@ -3,6 +3,7 @@ import {
   appendFileSync,
   existsSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -12,7 +13,11 @@ import {
 import { join } from 'node:path';
 import { createLog } from '../../services/common/runtime/log.js';
 import { createMetrics } from '../../services/common/runtime/metrics.js';
-import { createFactFiles, type FactFiles } from '../../services/common/util/fact-files.js';
+import {
+  createFactFiles,
+  type FactFiles,
+  type FactFilesOptions,
+} from '../../services/common/util/fact-files.js';
 import { mulberry32 } from '../../tools/replay/faults.js';
 import { eventually } from '../support/block.js';
 import { temporaryFolder } from '../support/folder.js';
@@ -24,8 +29,9 @@ describe('facts on local disk', () => {
     [folder, identity] = [join(temporaryFolder('facts'), 'tx'), 'a-0'];
   });
 
-  const start = (max_bytes = 64 * 1024 * 1024): FactFiles =>
+  const start = (max_bytes = 64 * 1024 * 1024, more: Partial<FactFilesOptions> = {}): FactFiles =>
     createFactFiles({
+      ...more,
       ...{ folder, max_bytes, identity: () => identity, service: 'tx' },
       ...{ log: createLog('silent'), metrics: createMetrics() },
     });
@@ -154,6 +160,76 @@ describe('facts on local disk', () => {
     await files.close();
     files = start();
     assert.deepEqual(await textsOf(files, 'tx', [0, 1, 2, 4_096]), texts(0));
+    await files.close();
+  });
+
+  it('are not written again where they are there, and are where they were damaged', async () => {
+    let files = start();
+    const value = 'v'.repeat(1_000);
+    const put = async (): Promise<number> => {
+      files.put('tx', new Map([[7, value]]));
+      await files.close();
+      files = start();
+      return bytesOnDisk();
+    };
+    const once = await put();
+    assert.equal(await put(), once);
+    const [path = ''] = filesIn();
+    const bytes = readFileSync(path);
+    bytes.fill('w', bytes.length - 10);
+    writeFileSync(path, bytes);
+    assert.deepEqual(await textsOf(files, 'tx', [7]), new Map());
+    assert.equal(await put(), once + value.length);
+    assert.deepEqual(await textsOf(files, 'tx', [7]), new Map([[7, value]]));
+    await files.close();
+  });
+
+  it('have lengths that are known without reading them, and no entry that is damaged', async () => {
+    let files = start();
+    files.put('tx', new Map([1, 2, 3].map((number) => [number, 'x'.repeat(number * 100)])));
+    await files.close();
+    const [path = ''] = filesIn();
+    const bytes = readFileSync(path);
+    const entry = (number: number) => bytes.subarray(number * 16, (number + 1) * 16);
+    entry(2).writeUInt32LE(5, 6);
+    // Never written, and of no length: what a single bit makes of an empty entry.
+    entry(9).writeUIntLE(4_096 * 16, 0, 6);
+    writeFileSync(path, bytes);
+    files = start();
+    assert.deepEqual(
+      await files.lengths('tx', [1, 2, 3, 9, 10, 5_000]),
+      new Map([
+        [1, 100],
+        [3, 300],
+      ]),
+    );
+    assert.deepEqual([...(await textsOf(files, 'tx', [1, 2, 3, 9])).keys()], [1, 3]);
+    await files.close();
+  });
+
+  it('give way on a disk that is nearly full, and are kept again when it is not', async () => {
+    const total = 100 * 1024 * 1024;
+    const space = { free: total, total };
+    const files = start(undefined, { spaceOf: async () => space, look_ms: 10 });
+    const keep = (number: number): void => files.put('tx', new Map([[number, 'x'.repeat(50_000)]]));
+    keep(1);
+    keep(5_000);
+    const isKept = async (number: number): Promise<boolean> =>
+      (await textsOf(files, 'tx', [number])).size > 0;
+    await eventually(async () => (await isKept(1)) && isKept(5_000), 'two files');
+    // 5 MB are to be left: the oldest file is enough.
+    space.free = 0.05 * total - 60_000;
+    await eventually(async () => filesIn().length === 1, 'one file fewer');
+    assert.deepEqual([await isKept(1), await isKept(5_000)], [false, true]);
+    space.free = 0;
+    await eventually(async () => filesIn().length === 0, 'no file');
+    keep(1);
+    space.free = total;
+    await eventually(async () => {
+      keep(2);
+      return isKept(2);
+    }, 'a value that is kept again');
+    assert.equal(await isKept(1), false, 'it was put while nothing was kept');
     await files.close();
   });
 

@@ -38,4 +38,16 @@ describe('memory of hashes', () => {
     log.put(hashOf(1), 1);
     assert.equal(log.get(hashOf(1)), 1);
   });
+
+  it('forgets a number that has a later one for which there is no place', () => {
+    const log = createHashLog(3);
+    const alike = (n: number): string => `00000000${n.toString(16).padStart(16, '0')}`.padEnd(64, '0');
+    log.put(alike(0), 5);
+    log.put(alike(1), 6);
+    for (let n = 0; n < hashesIn(1); n++) log.put(hashOf(n), 10 + n);
+    for (let n = 2; n < 100; n++) log.put(alike(n), 1_000_000 + n);
+    log.put(alike(0), 2_000_000);
+    assert.equal(log.get(alike(0)), undefined);
+    assert.equal(log.get(alike(1)), 6);
+  });
 });

@@ -9,7 +9,7 @@ import {
   unlink,
   write,
 } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
@@ -36,12 +36,20 @@ export interface FactFiles {
    * @param most_bytes how much is read: those of the first numbers that come to no more.
    */
   get(series: string, numbers: readonly number[], most_bytes: number): Promise<Map<number, Buffer>>;
+  /** Bytes of the values of numbers, those that are kept. No value is read for this, and one that is damaged has a length. */
+  lengths(series: string, numbers: readonly number[]): Promise<Map<number, number>>;
   /** Keeps values. They may be found a moment later. */
   put(series: string, values: ReadonlyMap<number, string | Buffer>): void;
   /** Bytes on disk, about. */
   readonly size: number;
   /** Resolves when everything that was put is on disk, and closes the files. */
   close(): Promise<void>;
+}
+
+/** Space of a disk in bytes. */
+export interface Space {
+  readonly free: number;
+  readonly total: number;
 }
 
 export interface FactFilesOptions {
@@ -54,12 +62,15 @@ export interface FactFilesOptions {
   readonly service: string;
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'facts' | 'factBytes'>;
+  /** Space of the disk that a folder is on, in bytes, and how often it is looked at. */
+  readonly spaceOf?: (folder: string) => Promise<Space>;
+  readonly look_ms?: number;
 }
 
 /** Numbers of one file. */
 const perFile = 4_096;
 
-/** An entry of the index: where the value begins (6 bytes), how long it is (4), its checksum (4). */
+/** An entry of the index: where the value begins (6 bytes), how long it is (4), its checksum (4), and one of the entry (2). */
 const entrySize = 16;
 const indexSize = perFile * entrySize;
 
@@ -68,6 +79,20 @@ const mostOpen = 256;
 
 /** Bytes that wait to be written; more are not kept. */
 const mostPending = 32 * 1024 * 1024;
+
+/** Space on the disk that is left to others: so much, or this part of a small disk. */
+const reserve = { bytes: 512 * 1024 * 1024, part: 0.05 };
+
+/** How often the free space is looked at, in milliseconds. */
+const lookEvery_ms = 5_000;
+
+const spaceOnDisk = async (folder: string): Promise<Space> => {
+  const { bsize, blocks, bavail } = await statfs(folder);
+  return { free: bavail * bsize, total: blocks * bsize };
+};
+
+/** Above this what a call reads is read alone. */
+const largeRead = 1024 * 1024;
 
 /** Values are read together where they are so near each other. */
 const [nearby, mostTogether] = [4_096, 1024 * 1024];
@@ -88,6 +113,44 @@ const io = {
  */
 const checksumOf = (value: Uint8Array, name: string, entry: number): number =>
   crc32(value, (crc32(name) ^ entry) >>> 0);
+
+/** What an entry of an index says. */
+interface Entry {
+  readonly at: number;
+  readonly length: number;
+  readonly sum: number;
+}
+
+/** Where an entry has the checksum of itself. */
+const ownSum = 14;
+
+const ownSumOf = (index: Buffer, place: number, name: string, entry: number): number =>
+  checksumOf(index.subarray(place, place + ownSum), name, entry) & 0xffff;
+
+/** Reads an entry. @returns undefined where there is none, or it is damaged. */
+function readEntry(
+  index: Buffer,
+  { name, end }: Pick<File, 'name' | 'end'>,
+  entry: number,
+): Entry | undefined {
+  const place = entry * entrySize;
+  const [at, length] = [index.readUIntLE(place, 6), index.readUInt32LE(place + 6)];
+  if (at < indexSize || length === 0 || at + length > end) return undefined;
+  if (index.readUInt16LE(place + ownSum) !== ownSumOf(index, place, name, entry)) return undefined;
+  return { at, length, sum: index.readUInt32LE(place + 10) };
+}
+
+/** Makes an entry one that is missing, so that its value is written again. */
+const forgetEntry = (index: Buffer, entry: number): unknown =>
+  index.fill(0, entry * entrySize, (entry + 1) * entrySize);
+
+function writeEntry(index: Buffer, name: string, entry: number, { at, length, sum }: Entry): void {
+  const place = entry * entrySize;
+  index.writeUIntLE(at, place, 6);
+  index.writeUInt32LE(length, place + 6);
+  index.writeUInt32LE(sum, place + 10);
+  index.writeUInt16LE(ownSumOf(index, place, name, entry), place + ownSum);
+}
 
 /** A file of the cache. */
 interface File {
@@ -120,6 +183,7 @@ export const openFactFiles = (
 /** A cache that keeps nothing. */
 export const noFactFiles: FactFiles = {
   get: async () => new Map(),
+  lengths: async () => new Map(),
   put: () => {},
   size: 0,
   close: async () => {},
@@ -133,6 +197,8 @@ export function createFactFiles({
   service,
   log,
   metrics,
+  spaceOf = spaceOnDisk,
+  look_ms = lookEvery_ms,
 }: FactFilesOptions): FactFiles {
   if (max_bytes === 0) return noFactFiles;
   /** By name, those that were written last at the end. */
@@ -140,12 +206,17 @@ export function createFactFiles({
   let current = '';
   let [size, pending, open] = [0, 0, 0];
   let isOff = false;
+  /** Whether the disk is nearly full: then nothing more is kept. */
+  let isTight = false;
   const oneByOne = createMutex();
+  /** Much is read by one caller at a time: what is read is memory. */
+  const oneLarge = createMutex();
 
-  const openFile = async (path: string): Promise<{ fd: number; index: Buffer }> => {
+  /** @param isWritten whether it is made where it is missing; who only reads must not bring back what is being removed. */
+  const openFile = async (path: string, isWritten: boolean): Promise<{ fd: number; index: Buffer }> => {
     // The folder may have been deleted.
-    await mkdir(dirname(path), { recursive: true });
-    const fd = await io.open(path, constants.O_RDWR | constants.O_CREAT);
+    if (isWritten) await mkdir(dirname(path), { recursive: true });
+    const fd = await io.open(path, isWritten ? constants.O_RDWR | constants.O_CREAT : constants.O_RDWR);
     const index = Buffer.alloc(indexSize);
     await io.read(fd, index, 0, indexSize, 0);
     return { fd, index };
@@ -161,13 +232,17 @@ export function createFactFiles({
   };
 
   /** Runs something with an open file. */
-  const using = async <T>(file: File, work: (fd: number, index: Buffer) => Promise<T>): Promise<T> => {
+  const using = async <T>(
+    file: File,
+    work: (fd: number, index: Buffer) => Promise<T>,
+    isWritten = false,
+  ): Promise<T> => {
     file.users += 1;
     try {
       if (file.handle === undefined) {
         file.isLeft = false;
         open += 1;
-        file.handle = openFile(file.path);
+        file.handle = openFile(file.path, isWritten);
         file.handle.catch(() => {
           open -= 1;
           file.handle = undefined;
@@ -203,6 +278,27 @@ export function createFactFiles({
     }
   };
 
+  /** Gives space back while the disk is nearly full: what the engine cannot write is lost, a fact on disk is not. */
+  const leaveSpace = async (): Promise<void> => {
+    const { free: before, total } = await spaceOf(folder);
+    const wanted = Math.min(reserve.bytes, total * reserve.part);
+    let free = before;
+    if (!isTight && free < wanted)
+      log.warn({ folder, free_bytes: free }, 'the disk is nearly full: the cache of facts on disk gives way');
+    isTight = free < wanted;
+    for (const [name, file] of files) {
+      if (free >= wanted) break;
+      if (file.users > 0) continue;
+      free += file.end;
+      await remove(name, file);
+    }
+    metrics.factBytes.set({ service }, size);
+  };
+  const looking = setInterval(() => {
+    if (files.size > 0 || isTight) oneByOne(leaveSpace).catch(() => {});
+  }, look_ms);
+  looking.unref();
+
   /** Begins with the files of another identity, those of an earlier process if they are there. */
   const follow = (): void => {
     const now = identity();
@@ -217,8 +313,9 @@ export function createFactFiles({
       const others = readdirSync(folder).filter((other) => other !== now);
       // After what is being written there.
       void oneByOne(async () => {
-        for (const other of others) await rm(join(folder, other), { recursive: true, force: true });
-      }).catch(turnOff);
+        for (const other of others)
+          await rm(join(folder, other), { recursive: true, force: true, maxRetries: 5 }).catch(leave);
+      });
       const kept = readdirSync(join(folder, now)).map((name) => {
         const path = join(folder, now, name);
         const { size: end, mtimeMs } = statSync(path);
@@ -233,6 +330,13 @@ export function createFactFiles({
       turnOff(error);
     }
   };
+
+  /** What is left in the folder of another identity goes with the next one. */
+  const leave = (error: unknown): void =>
+    log.warn(
+      { folder, error: messageOf(error) },
+      'facts of before a rollback could not be removed from disk',
+    );
 
   /** A cache that cannot be written is none: the tables have everything. */
   const turnOff = (error: unknown): void => {
@@ -262,24 +366,33 @@ export function createFactFiles({
     if (!files.has(name)) size += file.end;
     files.delete(name);
     files.set(name, file);
-    await using(file, async (fd, index) => {
-      const bytes = Buffer.concat(values.map(([, value]) => value));
-      await io.write(fd, bytes, 0, bytes.length, file.end);
-      let [at, least, most] = [file.end, perFile, 0];
-      for (const [number, value] of values) {
-        const entry = number % perFile;
-        const place = entry * entrySize;
-        index.writeUIntLE(at, place, 6);
-        index.writeUInt32LE(value.length, place + 6);
-        index.writeUInt32LE(checksumOf(value, name, entry), place + 10);
-        at += value.length;
-        [least, most] = [Math.min(least, entry), Math.max(most, entry)];
-      }
-      file.end = at;
-      size += bytes.length;
-      const [from, to] = [least * entrySize, (most + 1) * entrySize];
-      await io.write(fd, index, from, to - from, from);
-    });
+    await using(
+      file,
+      async (fd, index) => {
+        // What is there already is not written again: readers put what they had no room to read.
+        const added = values
+          .map(([number, value]) => ({ value, entry: number % perFile }))
+          .map(({ value, entry }) => ({ value, entry, sum: checksumOf(value, name, entry) }))
+          .filter(({ value, entry, sum }) => {
+            const before = readEntry(index, file, entry);
+            return value.length > 0 && (before?.length !== value.length || before.sum !== sum);
+          });
+        if (added.length === 0) return;
+        const bytes = Buffer.concat(added.map(({ value }) => value));
+        await io.write(fd, bytes, 0, bytes.length, file.end);
+        let [at, least, most] = [file.end, perFile, 0];
+        for (const { value, entry, sum } of added) {
+          writeEntry(index, name, entry, { at, length: value.length, sum });
+          at += value.length;
+          [least, most] = [Math.min(least, entry), Math.max(most, entry)];
+        }
+        file.end = at;
+        size += bytes.length;
+        const [from, to] = [least * entrySize, (most + 1) * entrySize];
+        await io.write(fd, index, from, to - from, from);
+      },
+      true,
+    );
     await makeRoom();
     metrics.factBytes.set({ service }, size);
   };
@@ -293,11 +406,8 @@ export function createFactFiles({
   ): Promise<void> =>
     using(file, async (fd, index) => {
       const entries = numbers.flatMap((number) => {
-        const place = (number % perFile) * entrySize;
-        const [at, length] = [index.readUIntLE(place, 6), index.readUInt32LE(place + 6)];
-        // A damaged index names places that are none.
-        const isThere = at >= indexSize && at + length <= file.end && allow(length);
-        return isThere ? [{ number, at, length, sum: index.readUInt32LE(place + 10) }] : [];
+        const entry = readEntry(index, file, number % perFile);
+        return entry !== undefined && allow(entry.length) ? [{ number, ...entry }] : [];
       });
       entries.sort((one, other) => one.at - other.at);
       const runs: (typeof entries)[] = [];
@@ -309,19 +419,24 @@ export function createFactFiles({
           run?.push(entry);
         else runs.push([entry]);
       }
-      await Promise.all(
-        runs.map(async (run) => {
-          const from = run[0]?.at as number;
-          const last = run.at(-1) as (typeof run)[number];
-          const bytes = Buffer.allocUnsafe(last.at + last.length - from);
-          const { bytesRead } = await io.read(fd, bytes, 0, bytes.length, from);
-          for (const { number, at, length, sum } of run) {
-            const value = bytes.subarray(at - from, at - from + length);
-            const isWhole = at - from + length <= bytesRead;
-            if (isWhole && checksumOf(value, file.name, number % perFile) === sum) found.set(number, value);
-          }
-        }),
-      );
+      const read = (): Promise<unknown> =>
+        Promise.all(
+          runs.map(async (run) => {
+            const from = run[0]?.at as number;
+            const last = run.at(-1) as (typeof run)[number];
+            const bytes = Buffer.allocUnsafe(last.at + last.length - from);
+            const { bytesRead } = await io.read(fd, bytes, 0, bytes.length, from);
+            for (const { number, at, length, sum } of run) {
+              const value = bytes.subarray(at - from, at - from + length);
+              const isWhole = at - from + length <= bytesRead;
+              const entry = number % perFile;
+              if (isWhole && checksumOf(value, file.name, entry) === sum) found.set(number, value);
+              else if (readEntry(index, file, entry)?.at === at) forgetEntry(index, entry);
+            }
+          }),
+        );
+      const bytes = entries.reduce((sum, { length }) => sum + length, 0);
+      await (bytes > largeRead ? oneLarge(read) : read());
     });
 
   const chunksOf = (numbers: Iterable<number>): Map<number, number[]> => {
@@ -362,9 +477,26 @@ export function createFactFiles({
       metrics.facts.inc({ service, result: 'miss' }, numbers.length - found.size);
       return found;
     },
+    async lengths(series, numbers) {
+      const lengths = new Map<number, number>();
+      follow();
+      const lookUp = ([chunk, some]: readonly [number, readonly number[]]): Promise<void> | undefined => {
+        const file = files.get(`${series}-${chunk}`);
+        if (file === undefined) return undefined;
+        return using(file, async (_, index) => {
+          for (const number of some) {
+            const entry = readEntry(index, file, number % perFile);
+            if (entry !== undefined) lengths.set(number, entry.length);
+          }
+        });
+      };
+      // Deleted meanwhile, or a disk that fails: the tables have it.
+      await Promise.all([...chunksOf(numbers)].map(lookUp)).catch(() => {});
+      return lengths;
+    },
     put(series, values) {
       follow();
-      if (isOff || current === '') return;
+      if (isOff || isTight || current === '') return;
       const own = current;
       for (const [chunk, numbers] of chunksOf(values.keys())) {
         const some = numbers.map((number) => {
@@ -382,6 +514,7 @@ export function createFactFiles({
       }
     },
     async close() {
+      clearInterval(looking);
       await oneByOne(async () => {});
       isOff = true;
       for (const file of files.values()) closeFile(file);

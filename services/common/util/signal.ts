@@ -44,9 +44,27 @@ export function createBell(): Bell {
   };
 }
 
+/**
+ * Why children are aborted. One for all, made without a stack: that of an error holds the objects whose methods were running,
+ * and a signal that was aborted may live for as long as its parent does.
+ */
+const ended = withoutStack(() => new DOMException('This operation was aborted', 'AbortError'));
+
+function withoutStack<T>(make: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return make();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
 /** A controller that is aborted with a signal, or on its own. */
 export function childOf(parent: AbortSignal): AbortController {
   const controller = new AbortController();
+  const { abort } = AbortController.prototype;
+  controller.abort = (reason = ended) => abort.call(controller, reason);
   setMaxListeners(0, controller.signal); // every request under way listens to it
   if (parent.aborted) controller.abort();
   else parent.addEventListener('abort', () => controller.abort(), { signal: controller.signal });

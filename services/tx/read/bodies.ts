@@ -143,17 +143,18 @@ export function createBodies({
     ReturnType<typeof batcherOf>
   >;
 
-  /** The lengths of bodies, of which some were fetched already. */
+  /** The lengths of bodies, of which some were fetched already, and of others the files have said it. */
   const sizesOf = async (
     kind: Kind,
     sequences: readonly number[],
     found: ReadonlyMap<number, Buffer>,
+    stored: ReadonlyMap<number, number>,
     call: Call,
   ): Promise<number[]> => {
-    const missing = sequences.filter((sequence) => !found.has(sequence));
+    const missing = sequences.filter((sequence) => !found.has(sequence) && !stored.has(sequence));
     const lengths = missing.length === 0 ? undefined : await lengthsOf(kind, missing, call);
     return sequences.map((sequence) => {
-      const size = found.get(sequence)?.length ?? lengths?.get(sequence);
+      const size = found.get(sequence)?.length ?? stored.get(sequence) ?? lengths?.get(sequence);
       if (size === undefined) throw rolledBack();
       return size;
     });
@@ -173,23 +174,24 @@ export function createBodies({
         const body = cache?.get(cacheKey(kind, sequence));
         if (body !== undefined) found.set(sequence, body);
       }
-      if (missingIn(sequences).length > 0) {
-        const stored = await files.get(kind, missingIn(sequences), page.max_bytes);
-        if (began === head.revision) {
-          take(stored);
-          remember(kind, stored);
-        }
-      }
-      const missing = missingIn(sequences);
+      const stored = await files.lengths(kind, missingIn(sequences));
+      const missing = missingIn(sequences).filter((sequence) => !stored.has(sequence));
       if (missing.length > 0) take(await batchers[kind](missing, call));
 
-      const sizes = await sizesOf(kind, sequences, found, call);
+      const sizes = await sizesOf(kind, sequences, found, stored, call);
       const count = countFitting(sizes, page.max_bytes, from_end);
       const fitting = from_end ? sequences.slice(sequences.length - count) : sequences.slice(0, count);
       const [sequence] = fitting;
       const size = sizes[from_end ? sizes.length - 1 : 0] ?? 0;
       if (count === 1 && sequence !== undefined && size > page.max_bytes)
         return { bodies: [], large: { kind, sequence, size, revision: began }, count };
+      if (missingIn(fitting).length > 0) {
+        const read = await files.get(kind, missingIn(fitting), page.max_bytes);
+        if (began === head.revision) {
+          take(read);
+          remember(kind, read);
+        }
+      }
       // Not with those of others: together they may be more than is read at once.
       const left = missingIn(fitting);
       if (left.length > 0) take(await fetch(kind, left, call));

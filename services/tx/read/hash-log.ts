@@ -51,6 +51,12 @@ export function createHashLog(most: number): HashLog {
     return undefined;
   };
 
+  /** The slot stays taken: a look-up would end at a free one before those that stand behind it. */
+  const forget = (words: Uint32Array, key: readonly [number, number, number]): void => {
+    const at = slotOf(words, key);
+    if (at !== undefined && words[at + 3] !== 0) words.fill(0xffffffff, at, at + width - 1);
+  };
+
   const segmentFor = (): Segment => {
     const last = segments.at(-1);
     if (last !== undefined && last.used < perSegment) return last;
@@ -76,7 +82,11 @@ export function createHashLog(most: number): HashLog {
       const segment = segmentFor();
       const { words } = segment;
       const at = slotOf(words, key);
-      if (at === undefined) return;
+      if (at === undefined) {
+        // What is known of before would count for the newest.
+        for (const older of segments) forget(older.words, key);
+        return;
+      }
       if (words[at + 3] === 0) segment.used += 1;
       words.set([...key, Math.max(words[at + 3] as number, number + 1)], at);
     },
