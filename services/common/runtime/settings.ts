@@ -186,7 +186,7 @@ export const pageSettings = {
 /** What a service keeps on local disk. */
 export const factSettings = {
   FACT_CACHE_MB: {
-    doc: 'Disk for the blocks of the block service and for the txs of the tx service that were written or read last, in MiB each, in the folder `facts` of DATA_DIR, which may be deleted at any time; 0 for none. They are read from there in a tenth of the time of a query.',
+    doc: 'Disk for the blocks of the block service and for the txs of the tx service that were written or read last, in MiB each, in the folder `facts` of DATA_DIR, which may be deleted at any time, and has to be where tables are restored from a copy; 0 for none. They are read from there in a tenth of the time of a query. Files go while the disk has less than 512 MiB free, or 5 % where it is small.',
     default: '1024',
     parse: asInteger(0, 1_048_576),
   },
