@@ -32,7 +32,7 @@ function openTxTables(options: TablesOptions<TxConfig>, opened: OpenOptions<TxTa
   const [tables, head, name] = [tablesOf(target), createHead(), nameOf('tx', isInUse)];
   const look = lookOf(database, headOf(tables), head);
   const facts = factsOf(database, headOf(tables), head);
-  const files = openFactFiles(config, 'tx', () => (isInUse() ? facts() : ''), { log, metrics });
+  const files = openFactFiles(config, 'tx', () => (isInUse() ? facts() : ''), { log, metrics, signal });
   const reader = createReader({
     database,
     tables,

@@ -209,8 +209,9 @@ describe('facts on local disk', () => {
 
   it('give way on a disk that is nearly full, and are kept again when it is not', async () => {
     const total = 100 * 1024 * 1024;
-    const space = { free: total, total };
-    const files = start(undefined, { spaceOf: async () => space, look_ms: 10 });
+    let room = total;
+    const spaceOf = async () => ({ free: Math.max(0, room - bytesOnDisk()), total });
+    const files = start(undefined, { spaceOf, look_ms: 10 });
     const keep = (number: number): void => files.put('tx', new Map([[number, 'x'.repeat(50_000)]]));
     keep(1);
     keep(5_000);
@@ -218,13 +219,13 @@ describe('facts on local disk', () => {
       (await textsOf(files, 'tx', [number])).size > 0;
     await eventually(async () => (await isKept(1)) && isKept(5_000), 'two files');
     // 5 MB are to be left: the oldest file is enough.
-    space.free = 0.05 * total - 60_000;
+    room = bytesOnDisk() + 0.05 * total - 60_000;
     await eventually(async () => filesIn().length === 1, 'one file fewer');
     assert.deepEqual([await isKept(1), await isKept(5_000)], [false, true]);
-    space.free = 0;
+    room = 0;
     await eventually(async () => filesIn().length === 0, 'no file');
     keep(1);
-    space.free = total;
+    room = total;
     await eventually(async () => {
       keep(2);
       return isKept(2);

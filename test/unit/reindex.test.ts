@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../services/common/clickhouse/database.js';
+import type { Target } from '../../services/common/clickhouse/migrate.js';
 import { Phase, type Progress } from '../../services/common/gen/indexer/reindex/v1/reindex.js';
 import { isControlTable, targetOf } from '../../services/common/reindex/generations.js';
+import { createInUse } from '../../services/common/reindex/in-use.js';
 import { createRate, paced } from '../../services/common/reindex/pace.js';
-import { isNear } from '../../services/common/reindex/tables.js';
+import {
+  type GenerationTables,
+  isNear,
+  type RebuildableService,
+} from '../../services/common/reindex/tables.js';
 import { UserError } from '../../services/common/runtime/errors.js';
+import { createBell } from '../../services/common/util/signal.js';
+import type { Fence } from '../../services/common/writer/fence.js';
 import { readOrder, reindexCommand } from '../../tools/reindex/cli.js';
 import { progressLine } from '../../tools/reindex/show.js';
 import { liveLine } from '../../tools/terminal.js';
@@ -102,6 +110,43 @@ describe('the pace of a rebuild', () => {
     assert.equal(rate.perSecond(), 0);
     rate.add(13_000, 60);
     assert.equal(rate.perSecond(), 10);
+  });
+});
+
+describe('tables in use', () => {
+  const opened = () => {
+    const signals = new Map<GenerationTables, AbortSignal>();
+    const service = {
+      open: ({ signal }: { signal: AbortSignal }) => {
+        const head = { revision: 0, reviseAbove: () => {}, bell: createBell() };
+        const tables = { head, ingest: async () => {} } as unknown as GenerationTables;
+        signals.set(tables, signal);
+        return tables;
+      },
+    } as unknown as RebuildableService<GenerationTables>;
+    const fence = { over: (database: unknown) => database } as unknown as Fence;
+    const all = new AbortController();
+    const target = { database: 'd' } as Target;
+    const inUse = createInUse(service, {} as Database, target, fence, all.signal);
+    const isEnded = (tables: GenerationTables) => signals.get(tables)?.aborted;
+    return { inUse, isEnded, target, all };
+  };
+
+  it('end everything of those before when they are replaced, by a rebuild or as another process says', () => {
+    const { inUse, isEnded, target, all } = opened();
+    inUse.ingest();
+    const first = inUse.current();
+    const second = inUse.start(target, 50, all.signal);
+    assert.deepEqual([isEnded(first), isEnded(second.tables)], [false, false]);
+    inUse.swap(second);
+    assert.deepEqual([isEnded(first), isEnded(second.tables)], [true, false]);
+    const third = inUse.open(target);
+    inUse.show(third);
+    assert.deepEqual([isEnded(second.tables), isEnded(third)], [true, false]);
+    inUse.show(third);
+    assert.equal(isEnded(third), false);
+    all.abort();
+    assert.equal(isEnded(third), true);
   });
 });
 

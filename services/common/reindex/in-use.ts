@@ -52,19 +52,22 @@ export function createInUse<Tables extends GenerationTables>(
   fence: Fence,
   signal: AbortSignal,
 ): InUse<Tables> {
-  const open = (where: Target, writer: Database, ends: AbortSignal): Tables => {
+  /** What ends the work on tables. */
+  const endsOf = new WeakMap<Tables, AbortController>();
+  const open = (where: Target, writer: Database, ends: AbortController): Tables => {
     const tables: Tables = service.open({
       target: where,
       database,
       writer: fence.over(writer),
       isInUse: () => tables === current,
       inUse: () => current,
-      signal: ends,
+      signal: ends.signal,
     });
+    endsOf.set(tables, ends);
     return tables;
   };
   const endsFirst = childOf(signal);
-  let current = open(target, database, endsFirst.signal);
+  let current = open(target, database, endsFirst);
   let running: Running<Tables> | undefined;
 
   const show = (tables: Tables): void => {
@@ -73,18 +76,19 @@ export function createInUse<Tables extends GenerationTables>(
     current = tables;
     // Those who wait for the head look which generation is in use.
     before.head.bell.ring();
+    if (before !== tables) endsOf.get(before)?.abort();
   };
 
   return {
     current: () => current,
-    open: (where) => open(where, database, childOf(signal).signal),
+    open: (where) => open(where, database, childOf(signal)),
     get running() {
       return running;
     },
     start(where, percent, until) {
       const ends = childOf(until);
       const pace = paced(database, percent, ends.signal);
-      const tables = open(where, pace.database, ends.signal);
+      const tables = open(where, pace.database, ends);
       return { tables, work: tables.ingest(), end: () => ends.abort(), setPercent: pace.setPercent };
     },
     ingest() {
@@ -101,7 +105,6 @@ export function createInUse<Tables extends GenerationTables>(
       running = next;
       next.setPercent(100);
       show(next.tables);
-      before.end();
       return before;
     },
     show,

@@ -62,6 +62,8 @@ export interface FactFilesOptions {
   readonly service: string;
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'facts' | 'factBytes'>;
+  /** Ends it as `close` does: where tables are replaced, nobody reads those of before any more. */
+  readonly signal?: AbortSignal;
   /** Space of the disk that a folder is on, in bytes, and how often it is looked at. */
   readonly spaceOf?: (folder: string) => Promise<Space>;
   readonly look_ms?: number;
@@ -171,7 +173,7 @@ export const openFactFiles = (
   config: { readonly DATA_DIR: string; readonly FACT_CACHE_MB: number; readonly ROLE: string },
   service: string,
   identity: () => string,
-  environment: Pick<FactFilesOptions, 'log' | 'metrics'>,
+  environment: Pick<FactFilesOptions, 'log' | 'metrics' | 'signal'>,
 ): FactFiles =>
   createFactFiles({
     // A process that serves beside the one that writes has files of its own.
@@ -197,6 +199,7 @@ export function createFactFiles({
   service,
   log,
   metrics,
+  signal,
   spaceOf = spaceOnDisk,
   look_ms = lookEvery_ms,
 }: FactFilesOptions): FactFiles {
@@ -439,6 +442,15 @@ export function createFactFiles({
       await (bytes > largeRead ? oneLarge(read) : read());
     });
 
+  const end = async (): Promise<void> => {
+    clearInterval(looking);
+    await oneByOne(async () => {});
+    isOff = true;
+    for (const file of files.values()) closeFile(file);
+    files = new Map();
+  };
+  signal?.addEventListener('abort', () => void end(), { once: true });
+
   const chunksOf = (numbers: Iterable<number>): Map<number, number[]> => {
     const chunks = new Map<number, number[]>();
     for (const number of numbers) {
@@ -513,12 +525,6 @@ export function createFactFiles({
         }).catch(turnOff);
       }
     },
-    async close() {
-      clearInterval(looking);
-      await oneByOne(async () => {});
-      isOff = true;
-      for (const file of files.values()) closeFile(file);
-      files = new Map();
-    },
+    close: end,
   };
 }
