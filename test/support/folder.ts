@@ -7,7 +7,7 @@ const ofSuite = process.env['WEFT_TEST_FOLDER'];
 
 const elsewhere: string[] = [];
 process.once('exit', () => {
-  for (const folder of elsewhere) rmSync(folder, { recursive: true, force: true });
+  for (const folder of elsewhere) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 /**
